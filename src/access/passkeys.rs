@@ -110,7 +110,7 @@ impl Identity {
         }))
     }
 
-    /// The passkeys among the factors of one account, as browsers are told of them.
+    /// The passkeys among the factors of one account, as browsers receive them.
     fn descriptors(&self, own: &[FactorRow]) -> Value {
         let known = own.iter().filter_map(|row| self.stored_passkey(row));
         known.map(|passkey| json!({"type": "public-key", "id": passkey.id})).collect()

@@ -319,7 +319,7 @@ pub enum UserCommand {
     },
     /// End all sessions of a user.
     Logout { login: String },
-    /// Part a user from the people at identity providers whose account it is, so that another login there may take it, and end the user's
+    /// Unlink a user from the people at identity providers whose account it is, so that another login there may take it, and end the user's
     /// sessions.
     Unlink { login: String },
     /// Take the second factors and recovery codes of a user away, who has lost them, and end the user's sessions.

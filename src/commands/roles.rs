@@ -5,7 +5,7 @@ use super::services;
 use crate::boot::{BootError, ConfigSource};
 use crate::import::propose::toml_text;
 use crate::registry::Registry;
-use crate::registry::roles::{Role, RoleOrigin, Roles};
+use crate::registry::roles::{EffectiveRole, RoleOrigin, Roles};
 use crate::scope::read_settings;
 use cms_declaration::units::Duration;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(super) fn roles(source: &ConfigSource, toml: bool) -> Result<String, BootErr
 
 fn rows(roles: &Roles) -> Vec<Vec<String>> {
     let head = ["role", "name", "origin", "locked", "capabilities"].map(str::to_owned).to_vec();
-    let row = |(slug, role): (&str, &Role)| {
+    let row = |(slug, role): (&str, &EffectiveRole)| {
         let locked = if role.locked { "yes" } else { "" };
         let count = role.capabilities.len().to_string();
         vec![slug.to_owned(), role.name.clone(), role.origin.name().to_owned(), locked.to_owned(), count]

@@ -122,6 +122,14 @@ pub fn vocabulary() -> Vocabulary {
     }
 }
 
+/// The registry of the shipped files, with settings as the command line has them.
+#[cfg(test)]
+pub fn shipped(sets: &[&str]) -> Registry {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let loaded = cms_config::load::load(None, &sets, []).expect("the shipped files load");
+    crate::registry::link::link(&loaded, &vocabulary(), "http://site.example").expect("and link")
+}
+
 impl CallOutcome {
     /// A response without an endpoint.
     fn early(result: Result<Outcome, ApiError>) -> CallOutcome {

@@ -470,12 +470,11 @@ fn too_soon(edit: &RowEdit<'_>, draft: &CommentDraft) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::shipped;
 
     #[test]
     fn words_lead_from_state_to_state() {
-        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
-        let registry = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
-        let registry = registry.expect("the shipped files link");
+        let registry = shipped(&[]);
         let check = |status: &str, before: &str, word: &str, expected: Option<(&str, Option<&str>)>| {
             let expected = expected.map(|(to, back)| (to.to_owned(), back.map(str::to_owned)));
             assert_eq!(transition(&registry, status, before, word), expected, "{status} {word}");

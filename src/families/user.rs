@@ -13,7 +13,7 @@ use crate::registry::columns::{ID, app_password, comment, login_identity, record
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_declaration::Action;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, ReadPlan, SlugClaim, Target};
 use cms_text::{sanitize, slug};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -231,8 +231,7 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
 pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: &[i64]) -> Vec<Change> {
     let key = record.value(ID);
     let own = own_records(key, left);
-    let mut changes: Vec<Change> =
-        required_roles(registry, record).map(|role| another_with(role, record.id())).collect();
+    let mut changes: Vec<Change> = lost_roles(registry, record, &[]).collect();
     match heir {
         Some(heir) => changes.push(Change::UpdateWhere {
             table: name(record::TABLE),
@@ -280,7 +279,7 @@ pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
     sessions::removed(Cond::All(filter))
 }
 
-/// The change that parts an account from the people at identity providers whose it is.
+/// The change that unlinks an account from the people at identity providers whose it is.
 pub fn end_identities(user: &DbValue) -> Change {
     Change::RemoveWhere { table: name(login_identity::TABLE), filter: eq(login_identity::USER, user.clone()) }
 }
@@ -291,23 +290,44 @@ pub fn lost_roles<'a>(
     account: Record<'a>,
     roles: &'a [Arc<str>],
 ) -> impl Iterator<Item = Change> {
+    let tag = Code::LastAdministrator.as_str();
+    others_with_lost(registry, account, roles).map(move |plan| Change::Require { plan, found: true, tag })
+}
+
+/// Whether an account with these roles alone would lose a required one that nobody else has.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn is_last_holder(scope: &Scope, account: Record<'_>, roles: &[Arc<str>]) -> Result<bool, ApiError> {
+    let snapshot = scope.snapshot()?;
+    for plan in others_with_lost(&scope.registry, account, roles) {
+        if snapshot.rows(&ReadPlan { limit: Some(1), ..plan })?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The other accounts with each required role that an account with these roles alone would lose.
+fn others_with_lost<'a>(
+    registry: &'a Registry,
+    account: Record<'a>,
+    roles: &'a [Arc<str>],
+) -> impl Iterator<Item = ReadPlan> {
     let lost = required_roles(registry, account).filter(|role| !roles.iter().any(|r| **r == **role));
-    lost.map(move |role| another_with(role, account.id()))
+    lost.map(move |role| {
+        let filter = Cond::All(vec![
+            Cond::HasWord(name(col::ROLES), role.into()),
+            Cond::Compare(name(ID), Op::Ne, DbValue::Int(account.id())),
+        ]);
+        records::columns(col::TABLE, &[ID], filter)
+    })
 }
 
 /// The user's roles that are required.
 fn required_roles<'a>(registry: &'a Registry, user: Record<'a>) -> impl Iterator<Item = &'a str> {
     let required = registry.declaration.roles.iter().filter(|(_, role)| role.required);
     required.map(|(key, _)| key.as_str()).filter(move |key| user.text(col::ROLES).split_whitespace().any(|r| r == *key))
-}
-
-fn another_with(role: &str, but: i64) -> Change {
-    let filter = Cond::All(vec![
-        Cond::HasWord(name(col::ROLES), role.into()),
-        Cond::Compare(name(ID), Op::Ne, DbValue::Int(but)),
-    ]);
-    let plan = records::columns(col::TABLE, &[ID], filter);
-    Change::Require { plan, found: true, tag: Code::LastAdministrator.as_str() }
 }
 
 /// Nobody else has this login or address.

@@ -13,7 +13,7 @@ use crate::registry::columns::{ID, login_identity};
 use crate::registry::name;
 use crate::scope::Scope;
 use cms_declaration::IdentityProvider;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target};
 use cms_text::sanitize::{self, is_email};
 use cms_text::slug;
 use serde_json::Value;
@@ -122,7 +122,7 @@ impl AccountDecision<'_> {
         let known = self.known()?;
         if none {
             let why = "Your account there gives you no role on this site. Ask its administrators.";
-            return Ok(self.refused(why, known.as_ref()));
+            return self.refused(why, known.as_ref());
         }
         if let Some(row) = known {
             return self.updated(&row, roles, None);
@@ -133,13 +133,13 @@ impl AccountDecision<'_> {
             Some(row) if self.provider.declared.link_by_email && self.may_be_taken(&row)? => {
                 self.updated(&row, roles, Some(self.identity_put(Input::Value(DbValue::Int(self.record(&row)?.id())))))
             }
-            Some(_) => Ok(self.refused(
+            Some(_) => self.refused(
                 "There is an account with your e-mail address already, which is not connected with this login. Ask the administrators of \
                  the site.",
                 None,
-            )),
+            ),
             None if self.provider.declared.create => self.made(roles, email),
-            None => Ok(self.refused("There is no account for you on this site. Ask its administrators for one.", None)),
+            None => self.refused("There is no account for you on this site. Ask its administrators for one.", None),
         }
     }
 
@@ -215,8 +215,10 @@ impl AccountDecision<'_> {
         linked: Option<Change>,
     ) -> Result<AccountPlan, ApiError> {
         let account = self.record(row)?;
-        if roles.as_ref().is_some_and(|roles| self.is_needed(account, roles)) {
-            return Ok(self.refused(Code::LastAdministrator.message(), Some(row)));
+        if let Some(roles) = &roles
+            && user::is_last_holder(self.scope, account, roles)?
+        {
+            return self.refused(Code::LastAdministrator.message(), Some(row));
         }
         let (mut changes, mut columns, mut changed) = (Vec::new(), Columns::new(), Vec::new());
         let login = account.text(col::LOGIN);
@@ -299,30 +301,19 @@ impl AccountDecision<'_> {
 
     /// A refusal. An account that the person has loses its roles, its sessions and its tokens; the last one with a required role keeps
     /// all of them, so that somebody can still look after the site.
-    fn refused(&self, why: &'static str, known: Option<&Row>) -> AccountPlan {
-        let account = known.and_then(|row| self.record(row).ok());
+    fn refused(&self, why: &'static str, known: Option<&Row>) -> Result<AccountPlan, ApiError> {
+        let account = known.map(|row| self.record(row)).transpose()?;
         let (user, login) = account.map_or((0, &*self.person.subject), |a| (a.id(), a.text(col::LOGIN)));
         let mut changes = Vec::new();
-        if let Some(account) = account.filter(|account| !self.is_needed(*account, &[])) {
+        if let Some(account) = account
+            && !user::is_last_holder(self.scope, account, &[])?
+        {
             let target = Target::Existing { key: DbValue::Int(user), expect: None };
             changes.extend(user::lost_roles(&self.scope.registry, account, &[]));
             changes.push(Change::Put(Put::new(col::TABLE, target, vec![user::roles_column([])])));
             changes.extend([user::end_sessions(&DbValue::Int(user), None), tokens::ended(&DbValue::Int(user))]);
         }
         changes.extend(self.event("login_refused", user, login, vec![format!("subject={}", self.person.subject)]));
-        AccountPlan::Refused { why, user, changes }
-    }
-
-    /// Whether an account with these roles alone would lose one that somebody has to have, and nobody else has.
-    fn is_needed(&self, account: Record<'_>, roles: &[Arc<str>]) -> bool {
-        let alone = |role: &Arc<str>| {
-            let others = Cond::All(vec![
-                Cond::HasWord(name(col::ROLES), Arc::clone(role)),
-                Cond::Compare(name(ID), Op::Ne, DbValue::Int(account.id())),
-            ]);
-            let required = self.scope.registry.declaration.roles.get(&**role).is_some_and(|role| role.required);
-            required && !self.account(others).is_ok_and(|other| other.is_some())
-        };
-        records::split_words(account.text(col::ROLES)).iter().any(|role| !roles.contains(role) && alone(role))
+        Ok(AccountPlan::Refused { why, user, changes })
     }
 }

@@ -61,6 +61,7 @@ fn asks_database(cond: &Cond) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::shipped;
     use crate::records::{not, own_rows, txt, words};
     use crate::registry::Registry;
     use crate::registry::name;
@@ -70,11 +71,6 @@ mod tests {
     use cms_storage::sqlite::{OpenOptions, Sqlite};
     use std::sync::Arc;
     use tempfile::TempDir;
-
-    fn shipped() -> Registry {
-        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
-        crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")
-    }
 
     /// Records whose columns have every combination of these values, null among them; each is below the one before.
     fn records(registry: &Registry) -> (TempDir, Arc<Sqlite>) {
@@ -146,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_row_is_decided_as_the_database_decides() {
-        let registry = shipped();
+        let registry = shipped(&[]);
         let (_folder, db) = records(&registry);
         let posts: &Resource = registry.resource_of_kind("post").expect("posts");
         let rows = db.snapshot().and_then(|snapshot| snapshot.rows(&plan(posts, own_rows(posts)))).expect("rows");
@@ -164,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_an_error() {
-        let registry = shipped();
+        let registry = shipped(&[]);
         let (_folder, db) = records(&registry);
         let posts = registry.resource_of_kind("post").expect("posts");
         let rows = db.snapshot().and_then(|snapshot| snapshot.rows(&plan(posts, own_rows(posts)))).expect("rows");

@@ -2,7 +2,7 @@
 
 use super::{Registry, Route};
 use crate::registry::resource::Resource;
-use crate::registry::roles::Role;
+use crate::registry::roles::EffectiveRole;
 use cms_config::check::nearest;
 use cms_declaration::{CapabilityMap, Declaration};
 use indexmap::IndexMap;
@@ -17,7 +17,7 @@ pub const NOBODY: &str = "do_not_allow";
 
 /// Every capability that the declarations name.
 pub fn named(
-    roles: &IndexMap<String, Role>,
+    roles: &IndexMap<String, EffectiveRole>,
     declared: &Declaration,
     resources: &[Resource],
     routes: &[Route],
@@ -35,7 +35,10 @@ pub fn named(
 }
 
 /// Gives roles with [`ALL`] every capability that the declarations name.
-pub fn expand_roles(mut roles: IndexMap<String, Role>, named: &BTreeSet<Arc<str>>) -> IndexMap<String, Role> {
+pub fn expand_roles(
+    mut roles: IndexMap<String, EffectiveRole>,
+    named: &BTreeSet<Arc<str>>,
+) -> IndexMap<String, EffectiveRole> {
     for role in roles.values_mut().filter(|role| role.capabilities.iter().any(|name| **name == *ALL)) {
         role.capabilities = named.iter().cloned().collect();
     }
@@ -107,32 +110,25 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use crate::registry::Registry;
-    use cms_config::load::load;
-
-    fn registry(sets: &[&str]) -> Registry {
-        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let loaded = load(None, &sets, []).unwrap();
-        crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").unwrap()
-    }
+    use crate::engine::shipped;
 
     #[test]
     fn roles_give_every_shipped_capability() {
         for prefix in ["site.prefix=cms", "site.prefix=wp"] {
-            assert_eq!(registry(&[prefix]).unassigned_capabilities(), Vec::new(), "{prefix}");
+            assert_eq!(shipped(&[prefix]).unassigned_capabilities(), Vec::new(), "{prefix}");
         }
     }
 
     #[test]
     fn what_no_role_gives_is_found() {
-        let found = registry(&["capabilities.post.create=create_books"]).unassigned_capabilities();
+        let found = shipped(&["capabilities.post.create=create_books"]).unassigned_capabilities();
         assert_eq!(found, [("create_books".to_owned(), "capabilities.post.create".to_owned())]);
     }
 
     #[test]
     fn a_star_gives_everything_that_is_named() {
         let sets = ["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"];
-        let registry = registry(&sets);
+        let registry = shipped(&sets);
         assert_eq!(registry.unassigned_capabilities(), Vec::new());
         let has = |name: &str| registry.declared_roles["administrator"].capabilities.contains(name);
         assert!(has("create_books") && has("edit_others_posts") && has("manage_options") && has("read"));

@@ -45,7 +45,7 @@ use indexmap::IndexMap;
 use languages::Languages;
 use path_template::PathTemplate;
 use resource::Resource;
-use roles::Role;
+use roles::EffectiveRole;
 use seo::SiteSeo;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -191,7 +191,7 @@ pub struct Registry {
     pub declaration: Arc<Declaration>,
     pub site: Site,
     /// Roles as declared; those in force are made from them ([`roles::Roles::of`]).
-    pub declared_roles: IndexMap<String, Role>,
+    pub declared_roles: IndexMap<String, EffectiveRole>,
     /// Every capability that the declarations name.
     pub capabilities: BTreeSet<Arc<str>>,
     pub namespaces: Vec<String>,

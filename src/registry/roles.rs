@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A role.
+/// A role as it is in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Role {
+pub struct EffectiveRole {
     pub name: String,
     /// In the order of declaration, or of storing.
     pub capabilities: IndexSet<Arc<str>>,
@@ -58,7 +58,7 @@ pub struct StoredRole {
 /// Stored roles by name.
 pub type StoredRoles = IndexMap<String, StoredRole>;
 
-impl Role {
+impl EffectiveRole {
     /// A number that equal roles share on every node.
     pub fn version(&self) -> i64 {
         let mut digest = Sha256::new();
@@ -76,7 +76,7 @@ impl Role {
 /// See the module's description.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
-    all: IndexMap<String, Role>,
+    all: IndexMap<String, EffectiveRole>,
     /// Sentences about what is stored and does not apply.
     pub left_out: Vec<String>,
 }
@@ -109,7 +109,7 @@ impl Roles {
             like(registry, &capabilities, |role| role.factor_grace.is_some()),
             like(registry, &capabilities, |role| !role.password_login),
         );
-        let role = Role {
+        let role = EffectiveRole {
             name: stored.name.clone(),
             locked: false,
             required: declared.is_some_and(|role| role.required),
@@ -122,7 +122,7 @@ impl Roles {
     }
 
     /// A role by name.
-    pub fn get(&self, name: &str) -> Option<&Role> {
+    pub fn get(&self, name: &str) -> Option<&EffectiveRole> {
         self.all.get(name)
     }
 
@@ -132,7 +132,7 @@ impl Roles {
     }
 
     /// All by name: those of the declarations first.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Role)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &EffectiveRole)> {
         self.all.iter().map(|(name, role)| (name.as_str(), role))
     }
 
@@ -153,9 +153,10 @@ impl Roles {
 fn like<'r>(
     registry: &'r Registry,
     capabilities: &IndexSet<Arc<str>>,
-    strict: impl Fn(&Role) -> bool,
-) -> Vec<&'r Role> {
-    let (strict, open): (Vec<&Role>, Vec<&Role>) = registry.declared_roles.values().partition(|role| strict(role));
+    strict: impl Fn(&EffectiveRole) -> bool,
+) -> Vec<&'r EffectiveRole> {
+    let (strict, open): (Vec<&EffectiveRole>, Vec<&EffectiveRole>) =
+        registry.declared_roles.values().partition(|role| strict(role));
     let closed = |name: &&Arc<str>| !open.iter().any(|role| role.capabilities.contains(*name));
     let closed: Vec<&Arc<str>> = capabilities.iter().filter(closed).collect();
     strict.into_iter().filter(|role| closed.iter().any(|name| role.capabilities.contains(*name))).collect()
@@ -164,13 +165,7 @@ fn like<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cms_config::load::load;
-
-    fn registry(sets: &[&str]) -> Registry {
-        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let loaded = load(None, &sets, []).unwrap();
-        crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").unwrap()
-    }
+    use crate::engine::shipped;
 
     fn stored(slug: &str, capabilities: &[&str]) -> StoredRoles {
         let capabilities = capabilities.iter().map(|name| (*name).to_owned()).collect();
@@ -186,7 +181,7 @@ mod tests {
             ("roles.subscriber.locked=true", "subscriber", &["read", "edit_posts"], Some("declared: read"), 1),
             ("roles.subscriber.capabilities=[\"read\"]", "subscriber", &["edit_posts"], Some("declared: read"), 1),
         ] {
-            let roles = Roles::of(&registry(&[set]), &stored(slug, capabilities));
+            let roles = Roles::of(&shipped(&[set]), &stored(slug, capabilities));
             let shown = roles.get(slug).map(|role| {
                 let names: Vec<&str> = role.capabilities.iter().map(|name| &**name).collect();
                 format!("{}: {}", role.origin.name(), names.join(" "))
@@ -197,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_required_role_keeps_what_is_declared() {
-        let registry = registry(&["capabilities.post.create=create_books"]);
+        let registry = shipped(&["capabilities.post.create=create_books"]);
         let roles = Roles::of(&registry, &stored("administrator", &["create_books"]));
         let all = roles.capabilities(&["administrator".into()]);
         assert!(all.contains("create_books") && all.contains("manage_options"));
@@ -205,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_a_role_is_as_strict() {
-        let registry = registry(&[
+        let registry = shipped(&[
             "login.providers.id.issuer=https://id.example.org",
             "login.providers.id.client=site",
             "roles.administrator.second_factor=required",
@@ -226,10 +221,10 @@ mod tests {
 
     #[test]
     fn equal_roles_have_equal_versions() {
-        let registry = registry(&[]);
+        let registry = shipped(&[]);
         let version = |capabilities: &[&str]| {
             let roles = Roles::of(&registry, &stored("proof", capabilities));
-            roles.get("proof").map(Role::version)
+            roles.get("proof").map(EffectiveRole::version)
         };
         assert_eq!(version(&["read"]), version(&["read"]));
         assert_ne!(version(&["read"]), version(&["read", "edit_posts"]));

@@ -102,17 +102,11 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use crate::registry::Registry;
-
-    /// The registry of the shipped files.
-    fn shipped() -> Registry {
-        let loaded = cms_config::load::load(None, &[], []).expect("the shipped files load");
-        crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")
-    }
+    use crate::engine::shipped;
 
     #[test]
     fn each_purpose_has_its_state() {
-        let registry = shipped();
+        let registry = shipped(&[]);
         assert_eq!(registry.published_status(), "publish");
         assert_eq!(registry.draft_status(), "draft", "not the internal one");
         assert_eq!(registry.trash_status(), "trash");
@@ -127,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_its_date_is_out() {
-        let registry = shipped();
+        let registry = shipped(&[]);
         let check =
             |status: &str, expected: bool| assert_eq!(registry.is_published_or_scheduled(status), expected, "{status}");
         check("publish", true);
@@ -141,7 +135,7 @@ mod tests {
 
     #[test]
     fn states_of_comments_have_names() {
-        let registry = shipped();
+        let registry = shipped(&[]);
         let check = |word: &str, called: Option<&str>, named: Option<&str>| {
             assert_eq!(registry.comment_status_called(word), called, "{word} in a query");
             assert_eq!(registry.comment_status_named(word), named, "{word} in a write");

@@ -14,7 +14,7 @@ use crate::handlers::{Handler, Outcome, TransactionScope, Work, handler, sync_ha
 use crate::records::{self, columns, eq, join_words, split_words, txt};
 use crate::registry::columns::user;
 use crate::registry::name;
-use crate::registry::roles::{Role, RoleOrigin, Roles, StoredRole, StoredRoles};
+use crate::registry::roles::{EffectiveRole, RoleOrigin, Roles, StoredRole, StoredRoles};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind, VIRTUAL};
 use crate::scope::{STORED_ROLES, Scope, Settings, stored_roles};
 use cms_storage::plan::{Change, Cond, Op, WritePlan};
@@ -150,7 +150,7 @@ fn missing(work: &Work<'_>) -> ApiError {
 }
 
 /// A role as the request gives it; what it leaves out is as before.
-fn given(work: &Work<'_>, before: Option<&Role>) -> Result<StoredRole, ApiError> {
+fn given(work: &Work<'_>, before: Option<&EffectiveRole>) -> Result<StoredRole, ApiError> {
     let args = work.allowed.args();
     let name = match args.explicit("name").and_then(Value::as_str) {
         Some(name) => name.trim().to_owned(),
@@ -200,7 +200,7 @@ impl RolesEdit {
     }
 
     /// A role that the caller may change, as the request expects it.
-    fn changeable(&self, work: &Work<'_>, slug: &str, refusal: Code) -> Result<&Role, ApiError> {
+    fn changeable(&self, work: &Work<'_>, slug: &str, refusal: Code) -> Result<&EffectiveRole, ApiError> {
         let role = self.roles().get(slug).ok_or_else(|| missing(work))?;
         refuse_if(!work.expects.matches(Some(role.version()), None), Code::PreconditionFailed)?;
         if role.locked {
@@ -239,7 +239,7 @@ impl RolesEdit {
         self,
         work: &Work<'_>,
         (event, slug): (&str, &str),
-        before: Option<&Role>,
+        before: Option<&EffectiveRole>,
         mut changes: Vec<Change>,
     ) -> Result<Roles, ApiError> {
         let scope = &self.scope;
@@ -306,11 +306,11 @@ fn with_roles(scope: &Scope, roles: Roles) -> Arc<Settings> {
 }
 
 /// The capabilities that a change of a role adds and removes, in parts that an entry of the audit trail has room for.
-fn difference(before: Option<&Role>, after: Option<&Role>) -> Vec<String> {
+fn difference(before: Option<&EffectiveRole>, after: Option<&EffectiveRole>) -> Vec<String> {
     /// Bytes of a part.
     const LONGEST: usize = 280;
     let none = IndexSet::new();
-    let of = |role: Option<&Role>| role.map_or_else(|| none.clone(), |role| role.capabilities.clone());
+    let of = |role: Option<&EffectiveRole>| role.map_or_else(|| none.clone(), |role| role.capabilities.clone());
     let (old, new) = (of(before), of(after));
     let mut parts = Vec::new();
     if let Some(role) = after.filter(|role| before.is_none_or(|before| before.name != role.name)) {
@@ -329,12 +329,12 @@ fn difference(before: Option<&Role>, after: Option<&Role>) -> Vec<String> {
     parts
 }
 
-fn shown(scope: &Scope, slug: &str, role: &Role) -> Outcome {
+fn shown(scope: &Scope, slug: &str, role: &EffectiveRole) -> Outcome {
     Outcome { version: Some(role.version()), private: true, ..Outcome::ok(document(scope, slug, role)) }
 }
 
 /// A role as documents show it.
-fn document(scope: &Scope, slug: &str, role: &Role) -> Value {
+fn document(scope: &Scope, slug: &str, role: &EffectiveRole) -> Value {
     let declared = scope.registry.declaration.roles.get(slug);
     let capabilities: Vec<&str> = role.capabilities.iter().map(|name| &**name).collect();
     let within = policy::missing_of(scope, capabilities.iter().copied()).is_none();
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn an_entry_of_the_audit_trail_names_what_was_added_and_removed() {
-        let role = |name: &str, capabilities: &[String]| Role {
+        let role = |name: &str, capabilities: &[String]| EffectiveRole {
             name: name.into(),
             capabilities: capabilities.iter().map(|name| Arc::from(name.as_str())).collect(),
             locked: false,

@@ -5,7 +5,7 @@ use super::{Linker, extend};
 use crate::error::Code;
 use crate::mail;
 use crate::outbound::pattern;
-use crate::registry::roles::{Role, RoleOrigin};
+use crate::registry::roles::{EffectiveRole, RoleOrigin};
 use cms_base::network::Network;
 use cms_declaration::FileType;
 use cms_pictures::format_of;
@@ -158,7 +158,7 @@ impl Linker<'_> {
         }
     }
 
-    pub(super) fn roles(&mut self) -> IndexMap<String, Role> {
+    pub(super) fn roles(&mut self) -> IndexMap<String, EffectiveRole> {
         let given = |role: &str| {
             ["name", "capabilities"].iter().any(|key| self.loaded.is_given_at_start(&["roles", role, key]))
         };
@@ -167,7 +167,7 @@ impl Linker<'_> {
             let (name, locked) = (role.name.clone(), role.locked || given(key));
             let factor_grace = role.factor_grace().map(|grace| grace.seconds_signed());
             let (required, origin, password_login) = (role.required, RoleOrigin::Declared, role.password_login);
-            (key.clone(), Role { name, capabilities, locked, required, origin, factor_grace, password_login })
+            (key.clone(), EffectiveRole { name, capabilities, locked, required, origin, factor_grace, password_login })
         });
         roles.collect()
     }

@@ -1,4 +1,4 @@
-/** Roles as the server tells them, and the table of capabilities that a form switches. */
+/** Roles as the server sends them, and the table of capabilities that a form switches. */
 
 import { isObject } from "../../model/json-schema";
 
