@@ -72,6 +72,7 @@ mod nodes;
 mod notes;
 mod oauth;
 mod old_addresses;
+mod older_databases;
 mod one_save;
 mod one_state;
 mod openapi;
