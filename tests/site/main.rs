@@ -44,6 +44,7 @@ mod forms;
 mod front_end;
 mod golden;
 mod hints;
+mod histories;
 mod home;
 mod hostile_texts;
 mod icons;
