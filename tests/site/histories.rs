@@ -26,6 +26,16 @@ fn violations(events: &[Event]) -> Vec<String> {
     [records::violations(events, &spans), groups::violations(events, &spans), cycles::violations(events)].concat()
 }
 
+/// Writes a history into a file, in the order of its ends, and says where.
+fn told_in_full(events: &[Event]) -> String {
+    let mut events: Vec<&Event> = events.iter().collect();
+    events.sort_by_key(|event| (event.ended, event.began));
+    let lines: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+    let path = std::env::temp_dir().join(format!("history-{}.txt", std::process::id()));
+    std::fs::write(&path, lines.join("\n")).expect("a file");
+    format!("the history is in {}", path.display())
+}
+
 /// Plays one round, or as many as `CMS_TEST_HISTORIES` has seconds for.
 fn play(mut site: Site) {
     let seconds = std::env::var("CMS_TEST_HISTORIES").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(0);
@@ -37,7 +47,7 @@ fn play(mut site: Site) {
         let told = recorded.summary();
         println!("{:?}: round {round}, {operations} operations in all; {told:?}", began.elapsed());
         assert_eq!(recorded.problems, Vec::<String>::new(), "round {round}");
-        assert!(violations.is_empty(), "round {round}: {} violations: {}", violations.len(), violations.join("\n"));
+        assert!(violations.is_empty(), "round {round}: {}\n{}", violations.join("\n"), told_in_full(&recorded.events));
         if began.elapsed() >= Duration::from_secs(seconds) {
             break;
         }

@@ -416,14 +416,17 @@ impl<'s> Client<'s> {
     fn count(&mut self) {
         let began = self.clock.now();
         let category = self.round.category;
-        let route = match self.dice.below(3) {
-            0 => format!("/cms/v2/posts?categories={category}&per_page=1&_fields=id"),
-            1 => format!("/cms/v2/posts?categories={category}&status=publish&orderby=title&per_page=1"),
-            _ => format!("/cms/v2/categories/{category}?_fields=count"),
+        let (by, route) = match self.dice.below(3) {
+            0 => ("a list", format!("/cms/v2/posts?categories={category}&per_page=1&_fields=id")),
+            1 => (
+                "a sorted list",
+                format!("/cms/v2/posts?categories={category}&status=publish&orderby=title&per_page=1"),
+            ),
+            _ => ("the term", format!("/cms/v2/categories/{category}?_fields=count")),
         };
         let Some(answer) = self.get(&route) else { return };
-        let counted = answer.body["count"].as_u64().unwrap_or_else(|| total(&answer));
-        self.saw(began, Deed::Counted(counted));
+        let total = answer.body["count"].as_u64().unwrap_or_else(|| total(&answer));
+        self.saw(began, Deed::Counted { total, by });
     }
 
     fn walk(&mut self) {

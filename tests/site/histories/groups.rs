@@ -59,12 +59,12 @@ pub fn violations(events: &[Event], spans: &Spans) -> Vec<String> {
                 }
             }
             Deed::Found { shown, .. } => whole(shown).into_iter().for_each(tell),
-            Deed::Counted(total) => {
+            Deed::Counted { total, by } => {
                 let count = |there: &dyn Fn(&Span) -> bool| spans.values().filter(|span| there(span)).count() as u64;
                 let least = count(&|span| span.is_there_throughout(began, ended)) * PARTS;
                 let most = count(&|span| span.may_be_there(began, ended)) * PARTS;
                 if total % PARTS != 0 || !(least..=most).contains(total) {
-                    tell(format!("a total of {total}, where there are {least} to {most} in groups of {PARTS}"));
+                    tell(format!("a total of {total} by {by}, where there are {least} to {most} in groups of {PARTS}"));
                 }
             }
             Deed::Walked(shown) => walk(shown, spans, (began, ended)).into_iter().for_each(tell),

@@ -69,8 +69,11 @@ pub enum Deed {
         group: Group,
         shown: Vec<Part>,
     },
-    /// A total alone, in parts.
-    Counted(u64),
+    /// A total alone, in parts, and what has told it.
+    Counted {
+        total: u64,
+        by: &'static str,
+    },
     /// A walk through all parts, page by page.
     Walked(Vec<Part>),
     Transaction(Transaction),

@@ -94,8 +94,18 @@ fn a_total_that_is_not_that_of_its_list_is_found() {
 #[test]
 fn a_stale_total_is_found() {
     let made = [done((0, 1), Deed::Make(7)), done((2, 3), Deed::Make(8))];
-    ends("a total of 3", &made, done((4, 5), Deed::Counted(6)), done((4, 5), Deed::Counted(3)));
-    ends("a total of 4", &made, done((2, 5), Deed::Counted(3)), done((2, 5), Deed::Counted(4)));
+    ends(
+        "a total of 3",
+        &made,
+        done((4, 5), Deed::Counted { total: 6, by: "a list" }),
+        done((4, 5), Deed::Counted { total: 3, by: "a list" }),
+    );
+    ends(
+        "a total of 4",
+        &made,
+        done((2, 5), Deed::Counted { total: 3, by: "a list" }),
+        done((2, 5), Deed::Counted { total: 4, by: "a list" }),
+    );
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub fn violations(events: &[Event], spans: &Spans) -> Vec<String> {
                     put(("group", group.cast_signed()), event, seen(*group, shown));
                 }
             }
-            Deed::Counted(_) | Deed::Walked(_) | Deed::Transaction(_) => {}
+            Deed::Counted { .. } | Deed::Walked(_) | Deed::Transaction(_) => {}
         }
     }
     let broken = records.into_iter().filter(|(_, operations)| !is_linearizable(operations));
