@@ -16,6 +16,7 @@ mod blocks_made;
 mod blocks_shown;
 mod books;
 mod cli;
+mod clock;
 mod collections;
 mod compare;
 mod console;
