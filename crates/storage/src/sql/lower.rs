@@ -45,9 +45,9 @@ pub fn lower<'p>(
     }
     let (lead, filter) = match &leader {
         None => {
-            let first = window_order(plan).filter(|_| want == ResultKind::Rows);
+            let first = window_order(plan).filter(|_| want.is_rows());
             let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(DrivingSource::Extension);
-            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
+            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none() && want != ResultKind::OrderedRows)?;
             (lead, filter)
         }
         Some(leader) => {
@@ -71,7 +71,7 @@ pub fn lower<'p>(
     {
         limit = Some((lowering.bind(DbValue::Int(whole(most))), lowering.bind(DbValue::Int(0))));
     }
-    if want == ResultKind::Rows {
+    if want.is_rows() {
         if !lead.as_ref().is_some_and(DrivingSource::orders) {
             order = lowering.order(scope, plan, &conjuncts, lead.as_ref())?;
         }
@@ -80,8 +80,25 @@ pub fn lower<'p>(
             limit = Some((most, lowering.bind(DbValue::Int(whole(plan.offset)))));
         }
     }
+    let index = match want {
+        ResultKind::OrderedRows => join_order::ordering_index(plan, table, &conjuncts),
+        _ => None,
+    };
     let Lowering { binds, extensions, .. } = lowering;
-    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, width: plan.width, binds })
+    Ok(Lowered {
+        table,
+        extensions,
+        columns,
+        grouped,
+        lead,
+        index,
+        filter,
+        order,
+        limit,
+        want,
+        width: plan.width,
+        binds,
+    })
 }
 
 fn whole(n: u64) -> i64 {
