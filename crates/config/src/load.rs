@@ -33,7 +33,7 @@ pub struct LoadedDeclaration {
     pub schemas: IndexMap<String, Value>,
     /// Entries of the files that resources name as `entries_file`, which then is a key of these.
     pub entries: EntryFiles,
-    /// What the files were checked against.
+    /// The grammar that the files were checked against.
     pub grammar: Arc<Grammar>,
     pub(super) sources: Arc<Sources>,
     pub(super) root: Arc<Node>,

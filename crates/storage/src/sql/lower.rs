@@ -32,6 +32,7 @@ pub fn lower<'p>(
     }
     let scope = FilterScope { table, alias: 0 };
     let conjuncts = plan.filter.conjuncts();
+    let by_index = want == ResultKind::OrderedRows;
     let leader = DrivingTable::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     let mut grouped = None;
@@ -47,7 +48,7 @@ pub fn lower<'p>(
         None => {
             let first = window_order(plan).filter(|_| want.is_rows());
             let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(DrivingSource::Extension);
-            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none() && want != ResultKind::OrderedRows)?;
+            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none() && !by_index)?;
             (lead, filter)
         }
         Some(leader) => {
@@ -80,10 +81,7 @@ pub fn lower<'p>(
             limit = Some((most, lowering.bind(DbValue::Int(whole(plan.offset)))));
         }
     }
-    let index = match want {
-        ResultKind::OrderedRows => join_order::ordering_index(plan, table, &conjuncts),
-        _ => None,
-    };
+    let index = by_index.then(|| join_order::ordering_index(plan, table, &conjuncts)).flatten();
     let Lowering { binds, extensions, .. } = lowering;
     Ok(Lowered {
         table,
