@@ -46,7 +46,7 @@ pub struct Overlay {
     pub optional: bool,
 }
 
-/// What somebody holds, or what is made.
+/// The grammar that somebody holds, or a new one.
 fn held(kept: &Mutex<Weak<Grammar>>, make: impl FnOnce() -> Grammar) -> Arc<Grammar> {
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     kept.upgrade().unwrap_or_else(|| {
