@@ -167,7 +167,7 @@ impl<'p> Lowering<'p, '_> {
         Column { alias: scope.alias, name: &def.name, ty: def.ty, default: None }
     }
 
-    /// What drives the join, and the tests that are left of the conditions.
+    /// The table that drives the join, and the tests that are left of the conditions.
     fn driven(
         &mut self,
         scope: FilterScope<'p>,
