@@ -157,6 +157,7 @@ catalogue! {
     Forbidden = "rest_forbidden", Denied, "You may not do this.";
     ForbiddenContext = "rest_forbidden_context", Denied, "The edit context is not open to you here.";
     ForbiddenParam = "rest_forbidden_param", Denied, "You may not use this parameter with this value.";
+    ForbiddenField = "rest_forbidden_field", Denied, "You may not write one of these fields.";
     ForbiddenStatus = "rest_forbidden_status", Denied, "You may not ask for this status.";
     ForbiddenOrderby = "rest_forbidden_orderby", Denied, "You may not sort by this value.";
     ForbiddenWho = "rest_forbidden_who", Denied, "You may not list authors this way.";

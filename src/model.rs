@@ -4,6 +4,7 @@ use bytes::Bytes;
 use cms_text::time::format_local;
 use futures_util::Stream;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::path::Path;
 use std::pin::Pin;
@@ -203,6 +204,8 @@ pub struct SiteExportQuery {
     pub until: Option<i64>,
     /// The file goes on: so many records are read for the piece.
     pub goes_on: Option<u64>,
+    /// The capabilities of the reader, who reads single fields by them.
+    pub reader: Arc<HashSet<Arc<str>>>,
 }
 
 /// The version of the shape of events. It changes where a member changes its meaning, never where one is added.
@@ -255,7 +258,7 @@ pub enum Payload {
         next: Option<String>,
     },
     /// A piece of the site's export. Whoever serves the request writes it.
-    Export(SiteExportQuery),
+    Export(Box<SiteExportQuery>),
     /// A stream of events. Whoever serves the request opens it.
     Events(EventQuery),
     /// No body at all.

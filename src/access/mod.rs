@@ -67,7 +67,7 @@ use crate::scope::Scope;
 use cms_declaration::Action;
 use cms_storage::plan::{DbValue, Row};
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Deref;
 use unlock::RecordPassword;
@@ -392,7 +392,7 @@ fn within(input: &GuardInput<'_>, target: Option<&Row>) -> Result<Option<ApiErro
 /// Criteria, and the one that rows are counted by, use nothing that the caller or the application password may not see.
 fn open_criteria(input: &GuardInput<'_>) -> Result<(), ApiError> {
     let (set, args, limits) = (&input.endpoint.args, input.args, input.scope.principal.limits.as_ref());
-    let Some(arg) = set.role(ArgRole::Where).filter(|arg| arg.edit_only || limits.is_some()) else { return Ok(()) };
+    let Some(arg) = set.role(ArgRole::Where) else { return Ok(()) };
     let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
     let given = args.explicit(&arg.name).and_then(Value::as_object).into_iter().flatten();
     let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, ArgRole::CountBy).and_then(Value::as_str));
@@ -401,7 +401,8 @@ fn open_criteria(input: &GuardInput<'_>) -> Result<(), ApiError> {
         refuse_if(related && limits.is_some_and(|limits| !limits.reach(&target.name)), Code::AppPasswordLimited)?;
         // Related rows are not listed, so none of them is shown for editing.
         let context = if related { Context::VIEW } else { input.context() };
-        if criterion.edit_only && !policy::sees_edit_only(input.scope, target, context) {
+        let reads = criterion.needs.iter().all(|capability| input.scope.principal.can(capability));
+        if !reads || criterion.edit_only && !policy::sees_edit_only(input.scope, target, context) {
             let message = format!("You may not use these parameters with these values: {}[{name}].", arg.name);
             return Err(input.refuse(Code::ForbiddenParam).with_message(message));
         }
@@ -409,33 +410,37 @@ fn open_criteria(input: &GuardInput<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Callers who may not see edit-only columns learn nothing of them by a filter or a sort order either. A search leaves
-/// such columns out: `lists::searched`.
+/// Callers who may not see edit-only columns, or fields with rights of their own, learn nothing of them by a filter or a sort
+/// order either. A search leaves such columns out: `lists::searched`.
 fn edit_only(input: &GuardInput<'_>) -> Result<(), ApiError> {
     let set = &input.endpoint.args;
     let Some(resource) = input.route.resource.filter(|_| set.edit_only).map(|index| &input.registry().resources[index])
     else {
         return Ok(());
     };
-    let args = input.args;
+    let (args, scope) = (input.args, input.scope);
+    let sees = LazyCell::new(|| policy::sees_edit_only(scope, resource, input.context()));
     let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
-    let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(ArgRole::Where);
-    let filter = set.args.iter().filter(usual).find(|arg| args.explicit(&arg.name).is_some_and(|value| !empty(value)));
+    let usual = |arg: &&Arg| (arg.edit_only || !arg.needs.is_empty()) && arg.role != Some(ArgRole::Where);
+    let given = |arg: &&Arg| args.explicit(&arg.name).is_some_and(|value| !empty(value));
+    let closed = |arg: &&Arg| !scope.principal.can(&arg.needs) || arg.edit_only && !*sees;
+    let filter = set.args.iter().filter(usual).filter(given).find(closed);
     let sort = args.role(set, ArgRole::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
     let keys =
         args.role(set, ArgRole::OrderKeys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let keys = keys.filter_map(|key| resource.sort.get(key.strip_prefix('-').unwrap_or(key)));
-    let hidden = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
-    let sorts = sort.into_iter().chain(keys).any(hidden);
-    if (filter.is_none() && !sorts) || policy::sees_edit_only(input.scope, resource, input.context()) {
-        return Ok(());
-    }
+    let hidden = |sort: &Sort| match sort {
+        Sort::Column(column) => {
+            !policy::reads_column(scope, resource, column) || resource.edit_only.contains(column) && !*sees
+        }
+        _ => false,
+    };
     match filter {
         Some(arg) => {
             let message = format!("You may not use these parameters with these values: {}.", arg.name);
             Err(input.refuse(Code::ForbiddenParam).with_message(message))
         }
-        None => Err(input.refuse(Code::ForbiddenOrderby)),
+        None => input.refuse_if(sort.into_iter().chain(keys).any(hidden), Code::ForbiddenOrderby),
     }
 }
 

@@ -8,6 +8,7 @@
 use super::unlock::RecordPassword;
 use crate::records::{self, Record, all, always, any, columns, constant, eq, is_in, never, not, txt, words};
 use crate::registry::columns::{record, review, user};
+use crate::registry::guarded::FieldRights;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -418,6 +419,32 @@ pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> b
         }
         _ => can(Action::Edit),
     }
+}
+
+/// Whether the caller may read a field with these rights, where the caller may read its item.
+pub fn reads_field(scope: &Scope, rights: &FieldRights) -> bool {
+    scope.principal.has(&rights.read)
+}
+
+/// Whether the caller may write a field with these rights, where the caller may write its item.
+pub fn writes_field(scope: &Scope, rights: &FieldRights) -> bool {
+    scope.principal.has(&rights.write)
+}
+
+/// Whether the caller may read a column, as far as its property decides.
+pub fn reads_column(scope: &Scope, resource: &Resource, column: &str) -> bool {
+    resource.rights_of_column(column).is_none_or(|rights| reads_field(scope, rights))
+}
+
+/// Whether the caller may read the values of a meta key, as far as that has a declaration.
+pub fn reads_meta(scope: &Scope, resource: &Resource, key: &str) -> bool {
+    resource.rights_of_meta(key).is_none_or(|rights| reads_field(scope, rights))
+}
+
+/// Positions of the fields of a resource that the caller may not read: documents of callers with others are others.
+pub fn hidden_fields(scope: &Scope, resource: &Resource) -> Vec<usize> {
+    let fields = resource.guarded.iter().enumerate();
+    fields.filter(|(_, field)| !reads_field(scope, &field.rights)).map(|(at, _)| at).collect()
 }
 
 /// Whether the caller may assign a term of this taxonomy.

@@ -2,7 +2,8 @@
 //!
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses; slugs of terms).
-//! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
+//! It is the same for every caller with the same rights to the row, which are part of the key where documents list them, and
+//! with the same rights to single fields, which are part of it, too.
 //!
 //! A document that shows other rows (by its links, or by parts of its content) has read sets, too: it is used as long as
 //! nothing of what was read for it has been written. The shown parts of those rows may depend on the caller, so only
@@ -54,6 +55,8 @@ pub struct RenderVariant {
     pub hints: Hints,
     /// See [`DocumentCache::field_set`].
     pub fields: u64,
+    /// See [`DocumentCache::hidden_set`].
+    pub hidden: u64,
 }
 
 /// Reads of other rows, and their time (UTC seconds).
@@ -169,6 +172,11 @@ impl DocumentCache {
         } else {
             self.field_sets.hash_one((fields, alone)) | 1
         }
+    }
+
+    /// A number for the fields that the caller may not read; 0 for none.
+    pub fn hidden_set(&self, hidden: &[usize]) -> u64 {
+        if hidden.is_empty() { 0 } else { self.field_sets.hash_one(hidden) | 1 }
     }
 
     /// Positions of the columns by which a text is found.

@@ -2,6 +2,9 @@
 //!
 //! Contract: "What the service does" 5, 6; "Root and discovery".
 
+use crate::access::policy;
+use crate::model::Method;
+use crate::registry::guarded::GuardedField;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
@@ -29,6 +32,44 @@ impl Discovery {
             }
             None => text.to_string(),
         }
+    }
+}
+
+/// The OPTIONS document of a route as the caller may use it: without the properties that the caller may not read, and those that
+/// the caller may not write are read-only and no arguments of requests that write.
+pub fn for_caller(scope: &Scope, route: &Route, text: String) -> String {
+    let of = [route.owner, route.resource].into_iter().flatten().map(|index| &scope.registry.resources[index]);
+    let fields = of.flat_map(|resource| &resource.guarded);
+    let limited = fields
+        .filter(|field| !policy::reads_field(scope, &field.rights) || !policy::writes_field(scope, &field.rights));
+    let limited: Vec<&GuardedField> = limited.collect();
+    if limited.is_empty() {
+        return text;
+    }
+    let Ok(mut document) = serde_json::from_str::<Value>(&text) else { return text };
+    for field in limited {
+        let (reads, writes) = (policy::reads_field(scope, &field.rights), policy::writes_field(scope, &field.rights));
+        if let Some(properties) = field_around(field, &mut document["schema"]["properties"]) {
+            match properties.get_mut(field.own_name()).and_then(Value::as_object_mut) {
+                Some(schema) if reads => drop(schema.insert("readonly".into(), json!(true))),
+                _ => drop(properties.shift_remove(field.own_name())),
+            }
+        }
+        let written = document["endpoints"].as_array_mut().into_iter().flatten().filter(|_| !writes);
+        for endpoint in written.filter(|endpoint| endpoint["methods"] != json!([Method::Get.as_str()])) {
+            if let Some(args) = field_around(field, &mut endpoint["args"]) {
+                args.shift_remove(field.own_name());
+            }
+        }
+    }
+    document.to_string()
+}
+
+/// The schemas among which that of a field is: those of properties, or of the values of meta.
+fn field_around<'d>(field: &GuardedField, schemas: &'d mut Value) -> Option<&'d mut Map<String, Value>> {
+    match field.key {
+        None => schemas.as_object_mut(),
+        Some(_) => schemas.get_mut(&field.property)?.get_mut("properties")?.as_object_mut(),
     }
 }
 

@@ -84,6 +84,7 @@ impl Engine {
     fn describe(&self, scope: &Scope, call: &Call, matches: Vec<RouteMatch<'_>>) -> CallOutcome {
         if let Some(matched) = matches.into_iter().next() {
             let text = self.discovery.options(scope, matched.index, &call.path);
+            let text = discovery::for_caller(scope, matched.route, text);
             let body = call.body.as_ref().unwrap_or(&BodyParams::None);
             let sources = ArgSources { path: &matched.captures, body, query: &call.query };
             let tried = match self.try_password(scope, &matched, &sources) {

@@ -1,9 +1,11 @@
 //! The meaning of a change of a row: which resource it is of, and what happened to the item.
 
 use super::FeedEntry;
+use crate::access::policy;
 use crate::registry::Registry;
 use crate::registry::columns::{comment, record, term, user};
 use crate::registry::resource::{Context, PropertySource, Resource};
+use crate::scope::Scope;
 use cms_declaration::{CommentStatus, EventType, Status};
 use cms_storage::plan::DbValue;
 
@@ -79,8 +81,9 @@ pub fn is_told(registry: &Registry, resource: &Resource, entry: &FeedEntry) -> b
     entry.status[0] != entry.status[1] || entry.columns.iter().map(|column| &**column).any(|column| shown(&column))
 }
 
-/// Names of the properties that got other values, as far as everybody who may read the item sees them.
-pub fn changed(resource: &Resource, entry: &FeedEntry) -> Vec<String> {
+/// Names of the properties that got other values, as far as everybody who may read the item sees them, and the caller those
+/// with rights of their own.
+pub fn changed(scope: &Scope, resource: &Resource, entry: &FeedEntry) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for column in entry.columns.iter().filter(|column| !resource.edit_only.contains(&***column)) {
         let Some(name) = property_of(resource, column) else { continue };
@@ -95,6 +98,8 @@ pub fn changed(resource: &Resource, entry: &FeedEntry) -> Vec<String> {
         property.is_some_and(|own| own.is_shown() && !own.hidden && own.contexts.shows_in(Context::VIEW))
     };
     names.extend(relations.map(|own| own.property.as_str()).filter(shown).map(str::to_owned));
+    let reads = |name: &str| resource.rights_of_property(name).is_none_or(|rights| policy::reads_field(scope, rights));
+    names.retain(|name| reads(name));
     names
 }
 

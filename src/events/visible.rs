@@ -132,7 +132,7 @@ impl ChangedItem<'_> {
         members.push(("previous_link", json!(link)));
         let status = |at: usize, readable: bool| self.entry.status[at].as_deref().filter(|_| readable);
         members.push(("status", json!({"before": status(0, known), "after": status(1, after && shown.is_some())})));
-        let names = if before && shown.is_some() { changed(self.resource, self.entry) } else { Vec::new() };
+        let names = if before && shown.is_some() { changed(self.scope, self.resource, self.entry) } else { Vec::new() };
         members.push(("changed", json!(names)));
         members.push(("addresses", addresses));
         let shown_key = match &self.entry.key {

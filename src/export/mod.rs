@@ -55,7 +55,10 @@ pub fn export(
     options: &ExportOptions,
 ) -> Result<ExportReport, BootError> {
     let engine = services.engine(registry.clone())?;
-    let scope = engine.scope_of(Principal::default()).map_err(|error| BootError::Other(error.to_string()))?;
+    // Whoever has the machine reads every field.
+    let capabilities = Arc::new(registry.capabilities.iter().cloned().collect());
+    let reader = Principal { capabilities, ..Principal::default() };
+    let scope = engine.scope_of(reader).map_err(|error| BootError::Other(error.to_string()))?;
     let kinds = site_export::kinds(registry, options.types.iter().map(String::as_str));
     let kinds = kinds.map_err(|none| BootError::Other(format!("there is no content type {none}")))?;
     let query = SiteExportQuery { kinds, since: options.since, ..SiteExportQuery::default() };

@@ -24,7 +24,8 @@ const LARGE: usize = 1 << 20;
 /// # Errors
 /// The database cannot be read.
 pub fn piece(engine: &Engine, query: &SiteExportQuery) -> Result<Payload, ApiError> {
-    let scope = engine.scope_of(Principal::default())?;
+    let reader = Principal { capabilities: query.reader.clone(), ..Principal::default() };
+    let scope = engine.scope_of(reader)?;
     let (bytes, next) = written(&scope, query)?;
     Ok(Payload::Pieces { media_type: WXR, bytes: bytes.into(), next })
 }

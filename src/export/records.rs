@@ -2,6 +2,7 @@
 
 use super::report::ExportReport;
 use super::terms::taxonomy;
+use crate::access::policy;
 use crate::behaviours::files;
 use crate::error::ApiError;
 use crate::features::site_export::{exported, exported_name};
@@ -293,6 +294,10 @@ impl<'s> RecordReader<'s> {
             self.snapshot.rows_as(&records::ordered(select::<CommentRow>(filter), ID, false))?;
         let own: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let mut meta = stored_values(self.snapshot, comment::TABLE, &own)?;
+        for comments in self.scope.registry.comment_resources() {
+            let reads = |key: &str| policy::reads_meta(self.scope, comments, key);
+            meta.values_mut().for_each(|values| values.retain(|(key, _)| reads(key)));
+        }
         let mut all: HashMap<i64, Vec<Comment>> = HashMap::new();
         for row in rows {
             let approved = approved(self.scope, &row.status);
@@ -347,10 +352,12 @@ impl<'s> RecordReader<'s> {
         meta.retain(|(key, _)| !is_own(key));
         meta.extend(own);
         if let Some(of) = typed {
+            let reads = |key: &str| policy::reads_meta(self.scope, of.resource, key);
+            meta.retain(|(key, _)| reads(key));
             let values = declared_values(self.scope, of);
             meta.retain(|(key, _)| !values.iter().any(|(own, _)| own == key));
             meta.extend(values);
-            let found = property_values(registry, of, &parts.related);
+            let found = property_values(self.scope, of, &parts.related);
             for (property, _) in &found {
                 *report.properties.entry((kind.clone(), property.clone())).or_default() += 1;
             }
@@ -473,7 +480,10 @@ fn own_values(trashed: bool, row: &RecordRow, extra: &Value, old: Option<Vec<(St
 fn declared_values(scope: &Scope, record: Record<'_>) -> Vec<(String, String)> {
     let resource = record.resource;
     let mut values = Vec::new();
-    for (column, from) in resource.declared.import.iter().filter(|(column, _)| resource.column(column).is_some()) {
+    let reads = |column: &str| {
+        resource.plan_column(column).is_some_and(|column| policy::reads_column(scope, resource, &column))
+    };
+    for (column, from) in resource.declared.import.iter().filter(|(column, _)| reads(column)) {
         let stored = record.value(column);
         let text = match from.kind {
             ImportFormat::Text => as_stored(&plain(stored)),
@@ -498,8 +508,8 @@ fn kind_name(scope: &Scope, kind: &str) -> String {
 }
 
 /// Properties of a type of one's own as meta values: WordPress has no columns for them.
-pub(super) fn property_values(registry: &Registry, record: Record<'_>, related: &RelatedIds) -> Vec<(String, String)> {
-    let resource = record.resource;
+pub(super) fn property_values(scope: &Scope, record: Record<'_>, related: &RelatedIds) -> Vec<(String, String)> {
+    let (registry, resource) = (&scope.registry, record.resource);
     // Terms of a record are named beside its values.
     let filed = |column: &str| {
         let relation = resource.relations.iter().find(|relation| *relation.property == *column);
@@ -534,7 +544,8 @@ pub(super) fn property_values(registry: &Registry, record: Record<'_>, related: 
             }
         }
     };
-    let found = resource.properties.iter().filter_map(|property| Some((property.name.clone(), value(property)?)));
+    let read = resource.properties.iter().filter(|property| policy::reads_field(scope, &property.rights));
+    let found = read.filter_map(|property| Some((property.name.clone(), value(property)?)));
     found.map(|(name, value)| (name, as_stored(&value))).collect()
 }
 

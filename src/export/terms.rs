@@ -1,6 +1,7 @@
 //! The terms of a site, those of taxonomies that nothing declares included.
 
 use super::records::{property_values, stored_values};
+use crate::access::policy;
 use crate::error::ApiError;
 use crate::features::site_export::exported_name;
 use crate::import::items::Term;
@@ -45,10 +46,16 @@ pub(super) fn all(scope: &Scope, snapshot: &dyn Snapshot) -> Result<Vec<Term>, A
     };
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut meta = stored_values(snapshot, term::TABLE, &ids)?;
+    for row in &rows {
+        let of = scope.registry.taxonomies().find(|taxonomy| *taxonomy.kind == *row.taxonomy);
+        if let (Some(of), Some(values)) = (of, meta.get_mut(&row.id)) {
+            values.retain(|(key, _)| policy::reads_meta(scope, of, key));
+        }
+    }
     for taxonomy in scope.registry.taxonomies().filter(|taxonomy| taxonomy.properties.iter().any(|one| one.own)) {
         for row in snapshot.rows(&records::plan(taxonomy, always()))? {
             let record = Record { resource: taxonomy, row: &row };
-            let values = property_values(&scope.registry, record, &HashMap::new());
+            let values = property_values(scope, record, &HashMap::new());
             meta.entry(record.id()).or_default().extend(values);
         }
     }

@@ -4,7 +4,8 @@
 //! them, which checks them; the others are stored and shown nowhere else. A key that begins with an underscore belongs to
 //! a program.
 
-use super::RowEdit;
+use super::{RowEdit, forbidden_fields};
+use crate::access::policy;
 use crate::error::ApiError;
 use crate::records::meta_space;
 use crate::registry::name;
@@ -56,6 +57,14 @@ fn edits(edit: &RowEdit<'_>, stored: &[MetaRow]) -> Result<Vec<MetaChange>, ApiE
                 let Some(found) = stored.iter().find(|row| row.number == number) else { continue };
                 if !is_open(resource, &found.key) || key.as_ref().is_some_and(|key| **key != *found.key) {
                     continue;
+                }
+                let rights = resource.rights_of_meta(&found.key);
+                if let Some(rights) = rights.filter(|rights| !policy::writes_field(edit.scope, rights)) {
+                    // That there is none is no news to those who may not read it either.
+                    match policy::reads_field(edit.scope, rights) {
+                        true => return Err(forbidden_fields(edit.scope, &[format!("{NAME}.{}", found.key)])),
+                        false => continue,
+                    }
                 }
                 match key {
                     Some(key) if resource.declares_meta(key) => {}

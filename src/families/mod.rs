@@ -31,7 +31,7 @@ use crate::scope::Scope;
 use cms_declaration::Family;
 use cms_storage::Snapshot;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Columns and what they are set to, in the order in which they are written.
 pub type Columns = Vec<(Name, Input)>;
@@ -230,7 +230,7 @@ fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
     let shown = resource.property_of_column(own).filter(|property| !property.hidden);
     let Some(property) = shown else { return error };
     let message = format!("Another item has this {}.", property.name);
-    let mut params = serde_json::Map::new();
+    let mut params = Map::new();
     params.insert(property.name.clone(), json!(message));
     error.with_message(message).with("params", Value::Object(params))
 }
@@ -238,6 +238,14 @@ fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
 /// Others kept changing what a write depends on.
 pub fn contended() -> ApiError {
     ApiError::new(Code::Busy).with_message("Others are changing the same items at the moment; try again.")
+}
+
+/// The refusal of values of fields that the caller may not write.
+pub fn forbidden_fields(scope: &Scope, names: &[String]) -> ApiError {
+    let message = |name: &str| format!("You may not write {name}. Leave it out: the value that is stored stays.");
+    let params: Map<String, Value> = names.iter().map(|name| (name.clone(), json!(message(name)))).collect();
+    let error = scope.principal.refuse(Code::ForbiddenField);
+    error.with_message(message(&names.join(", "))).with("params", Value::Object(params))
 }
 
 /// Why nothing was written, where no rule of a family is the reason.

@@ -37,6 +37,8 @@ const FILENAME: &str = "filename";
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
+    // What the request may not write is refused before a file is kept.
+    let edit = work.edit(resource, None)?;
     let text = |arg: &str| work.allowed.args().explicit(arg).and_then(Value::as_str);
     let address = text(ADDRESS);
     let file = match (address, text(DATA)) {
@@ -85,9 +87,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let written = match address.filter(|_| bare) {
         Some(_) => {
             let args = work.allowed.args().only(parent_of(resource));
-            make(work, RowEdit { args: &args, ..work.edit(resource, None) }, brought).await
+            make(work, RowEdit { args: &args, ..edit }, brought).await
         }
-        None => make(work, work.edit(resource, None), brought).await,
+        None => make(work, edit, brought).await,
     };
     let written = undo_on_failure(work, written, kept.keys).await?;
     Ok(with_id_header(work, items::created(work, resource, &written)?, &written.key))
@@ -145,6 +147,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.target()?;
     let record = Record { resource, row };
+    let edit = work.edit(resource, None)?;
     let extra = extra(record);
     let file = file_of(record, &extra).filter(|file| is_one_of(work, &extra, file));
     let mime = record.text("mime");
@@ -188,7 +191,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let texts = texts.into_iter().chain([("mime", kept.mime), ("file", kept.file)]);
     let changes = file::owned_by_new(&kept.keys);
     let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
-    let written = make(work, work.edit(resource, None), brought).await;
+    let written = make(work, edit, brought).await;
     let written = undo_on_failure(work, written, kept.keys).await?;
     let row = items::row_of(work, resource, &written)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());

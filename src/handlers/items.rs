@@ -125,7 +125,8 @@ pub fn cached_texts(
         false => vec![Hints::default(); rows.len()],
     };
     let fields = cache.field_set(view.fields, alone);
-    let way = |at: usize| RenderVariant { context: view.context, hints: hints[at], fields };
+    let hidden = cache.hidden_set(&policy::hidden_fields(work.scope, resource));
+    let way = |at: usize| RenderVariant { context: view.context, hints: hints[at], fields, hidden };
     let cached = |(at, row)| cache.get(work.scope, snapshot, Record { resource, row }, way(at));
     let mut texts: Vec<Option<DocumentText>> = rows.iter().enumerate().map(cached).collect();
     let missing: Vec<usize> = (0..rows.len()).filter(|at| texts[*at].is_none()).collect();
@@ -210,7 +211,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.is_comments() {
         comments::check_new(work, resource)?;
     }
-    let changes = families::plan_creation(&work.edit(resource, None))?;
+    let changes = families::plan_creation(&work.edit(resource, None)?)?;
     if resource.is_taxonomy() {
         terms::check(work, resource)?;
     }
@@ -275,7 +276,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         if originals::reverts(work, resource) {
             return Ok(Outcome::ok(show(work, resource, row, Context::EDIT, work.fields)?));
         }
-        let changes = families::from_original(&work.edit(resource, None), Record { resource, row })?;
+        let changes = families::from_original(&work.edit(resource, None)?, Record { resource, row })?;
         let written = work.insert(resource, changes).await?;
         return show_written(work, resource, written);
     }
@@ -300,7 +301,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         if resource.is_comments() {
             comments::check_change(work, record)?;
         }
-        let changes = families::update(&work.edit(resource, Some(row)), record);
+        let changes = families::update(&work.edit(resource, Some(row))?, record);
         let changes = changes.map_err(|error| unexpected(resource, error))?;
         if resource.is_taxonomy() {
             terms::check(work, resource)?;

@@ -542,7 +542,9 @@ pub fn filter(
 /// left.
 pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
     let sees_all = policy::sees_edit_only(scope, resource, context);
-    let open = |(_, column): &(&String, &Name)| sees_all || !resource.edit_only.contains(*column);
+    let open = |(_, column): &(&String, &Name)| {
+        (sees_all || !resource.edit_only.contains(*column)) && policy::reads_column(scope, resource, column)
+    };
     let (wanted, others): (Vec<_>, Vec<_>) =
         resource.search.iter().filter(open).partition(|(name, _)| chosen.contains(&name.as_str()));
     let columns = if wanted.is_empty() { others } else { wanted };

@@ -10,6 +10,7 @@ mod criteria;
 pub(crate) mod cursor;
 mod echo;
 mod fetched;
+mod field_rights;
 pub mod files;
 mod hits;
 pub mod items;
@@ -282,17 +283,21 @@ impl<'a> Work<'a> {
     }
 
     /// The change that the request describes.
-    pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
+    ///
+    /// # Errors
+    /// It names fields that the caller may not write.
+    pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> Result<RowEdit<'b>, ApiError> {
+        field_rights::check(self, resource, row)?;
         let given = self.sources().get("type").and_then(Value::as_str);
         let comment_type = given.filter(|kind| row.is_none() && resource.comment_type(kind).is_some());
-        RowEdit {
+        Ok(RowEdit {
             scope: self.scope,
             resource,
             row,
             args: self.allowed.args(),
             comment_type,
             custom_fields: self.custom_fields,
-        }
+        })
     }
 
     /// How rows that the caller may read are shown in a context.

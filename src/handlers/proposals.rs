@@ -63,7 +63,7 @@ pub async fn propose(work: &Work<'_>, resource: &Resource) -> Result<Outcome, Ap
         refuse_if(count >= scope.registry.declaration.reviews.most, Code::ReviewsFull)?;
     }
     let ProposedChange { content, members } =
-        content::proposal(&work.edit(resource, Some(row)), record, before.map(proposal_of))?;
+        content::proposal(&work.edit(resource, Some(row))?, record, before.map(proposal_of))?;
     let mut values = vec![
         (col::MEMBERS, txt(&json!(members).to_string())),
         (col::CONTENT, txt(&content.json())),

@@ -23,6 +23,7 @@ use url::Url;
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let options = resource.declared.options.uploads.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let edit = work.edit(resource, None)?;
     let mut args = work.allowed.args().clone();
     let mut value = args.get(&options.property).cloned().unwrap_or_default();
     let sent: &[UploadFile] = match work.body {
@@ -50,14 +51,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         value[&options.member] = only;
     }
     args.replace(&options.property, value);
-    let edit = RowEdit {
-        scope: work.scope,
-        resource,
-        row: None,
-        args: &args,
-        comment_type: None,
-        custom_fields: work.custom_fields,
-    };
+    let edit = RowEdit { args: &args, ..edit };
     let brought = FileDefaults { changes: file::owned_by_new(&keys), ..FileDefaults::default() };
     let made = match content::plan_creation(&edit, brought) {
         Ok(changes) => work.insert(resource, changes).await,

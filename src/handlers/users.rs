@@ -31,7 +31,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     refuse_if(work.query.contains_key("id") || work.body.get("id").is_some(), Code::UserExists)?;
     well_formed(work)?;
-    let mut changes = user::plan_creation(&work.edit(resource, None))?;
+    let mut changes = user::plan_creation(&work.edit(resource, None)?)?;
     work.allowed.args().check_deferred()?;
     hash_password(work, "", &mut changes).await?;
     let written = work.insert(resource, changes).await?;
@@ -50,7 +50,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<WrittenRow, WriteRefusal> {
     well_formed(work)?;
-    let (edit, record) = (work.edit(resource, Some(row)), Record { resource, row });
+    let (edit, record) = (work.edit(resource, Some(row))?, Record { resource, row });
     let mut changes = user::update(&edit, record)?;
     work.allowed.args().check_deferred()?;
     if let Some(address) = user::other_address(&edit, record).filter(|_| outbox::is_pending(work.scope, record)) {

@@ -71,6 +71,7 @@ impl DescriptionBuilder<'_> {
             codes.extend(resource.not_empty.iter().map(|(_, code)| *code));
             codes.extend(resource.relations.iter().filter_map(|relation| relation.missing));
             of_values(&resource.properties, &mut codes);
+            codes.extend((!owner.unwrap_or(resource).guarded.is_empty()).then_some(Code::ForbiddenField));
         }
         // A value that has to be an entry of another resource.
         let filters = resource.into_iter().flat_map(|resource| resource.declared.options.filters.values());

@@ -165,6 +165,8 @@ pub struct Arg {
     pub filter: Option<Filter>,
     /// The filter uses what only the edit context shows.
     pub edit_only: bool,
+    /// The capability that reading what the filter compares needs; empty: none.
+    pub needs: String,
     /// The filter compares what a record's password locks.
     pub locked: bool,
     /// How many words a search may have.
@@ -259,7 +261,7 @@ impl Arg {
 #[derive(Clone, Debug, Default)]
 pub struct ArgSet {
     pub args: Vec<Arg>,
-    /// Some value of some argument uses what only the edit context shows.
+    /// Some value of some argument uses what only the edit context shows, or what not everybody may read.
     pub edit_only: bool,
     /// See [`cms_declaration::Dialect::null_as_empty`].
     pub null_as_empty: bool,

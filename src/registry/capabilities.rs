@@ -1,6 +1,7 @@
 //! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
 
 use super::{Registry, Route};
+use crate::registry::guarded::GuardedField;
 use crate::registry::resource::Resource;
 use crate::registry::roles::EffectiveRole;
 use cms_config::check::nearest;
@@ -62,7 +63,16 @@ fn asked_for<'r>(resources: &'r [Resource], routes: &'r [Route]) -> impl Iterato
         let named = resource.links.iter().filter_map(|link| link.when.can.as_deref());
         named.map(|name| (name, format!("the links of resources.{}", resource.name)))
     });
-    acts.chain(guards).chain(links)
+    let fields = resources.iter().flat_map(|resource| {
+        let needed = |field: &'r GuardedField| {
+            [("reading", &field.rights.read), ("writing", &field.rights.write)].map(|(what, name)| (what, name, field))
+        };
+        let needed = resource.guarded.iter().flat_map(needed);
+        needed.map(|(what, name, field)| {
+            (name.as_str(), format!("{what} `{}` of resources.{}", field.name(), resource.name))
+        })
+    });
+    acts.chain(guards).chain(links).chain(fields)
 }
 
 impl Registry {

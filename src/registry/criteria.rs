@@ -86,6 +86,8 @@ pub struct Criterion {
     pub kind: PropertyKind,
     /// Only the edit context shows the property.
     pub edit_only: bool,
+    /// The capabilities that reading what it compares needs.
+    pub needs: Vec<String>,
     /// A record's password locks the property.
     pub locked: bool,
     /// Documents show what is made of the value, not the value.

@@ -3,6 +3,7 @@
 //! Requests store values of the declared type. Imports store every value as the text that the export has, so that a
 //! declaration that comes later finds all of it; what that text means is decided here, when it is shown.
 
+use super::guarded::FieldRights;
 use cms_declaration::Meta;
 use cms_schema::{Dialect, Schema, Type};
 use cms_text::php;
@@ -13,6 +14,8 @@ use serde_json::{Map, Value, json};
 pub struct MetaType {
     /// `None`: the declaration was refused, or values may be texts.
     typed: Option<Schema>,
+    /// The capabilities that reading and writing the values need.
+    pub rights: FieldRights,
 }
 
 impl MetaType {
@@ -20,6 +23,7 @@ impl MetaType {
     pub fn of(meta: &Meta, dialect: Dialect) -> MetaType {
         let compiled = Schema::compile(&Value::Object(meta.schema.clone()), dialect).ok();
         MetaType {
+            rights: FieldRights::default(),
             typed: compiled.filter(|schema| !schema.types().is_empty() && !schema.types().contains(&Type::String)),
         }
     }

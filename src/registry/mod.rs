@@ -13,6 +13,7 @@ pub mod columns;
 pub mod criteria;
 mod edit_only;
 pub mod fields;
+pub mod guarded;
 pub mod languages;
 pub mod link;
 mod locked;

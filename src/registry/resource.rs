@@ -3,6 +3,7 @@
 use super::Behaviour;
 use super::addresses::ItemAddress;
 use super::fields::ResourceFields;
+use super::guarded::{FieldRights, GuardedField};
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
 use super::seo::SeoRules;
@@ -146,6 +147,8 @@ pub struct Property {
     pub aliases: Vec<(String, String)>,
     /// The record's password locks it (`x-password-protected`).
     pub locked: bool,
+    /// The capabilities that reading and writing it need.
+    pub rights: FieldRights,
     /// Most bytes of the stored value, and the code of the refusal (`x-too-long-code`), where the schema alone does not
     /// decide.
     pub longest: Option<(usize, Code)>,
@@ -373,6 +376,8 @@ pub struct Resource {
     pub edit_only: HashSet<Name>,
     /// Columns that a record's password locks: see [`super::locked`].
     pub locked: HashSet<Name>,
+    /// Properties and meta values that not everybody may read or write: see [`super::guarded`].
+    pub guarded: Vec<GuardedField>,
     /// Act to primitive capability.
     pub capabilities: HashMap<Action, String>,
     pub codes: HashMap<Code, Code>,

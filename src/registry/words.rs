@@ -61,6 +61,15 @@ pub struct PropertyWords {
     /// use it for those who may edit the record; it is no sort key.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,
+    /// The capability that reading the value needs, beside the right to read the item: an action of the resource's
+    /// capabilities (`edit_others`), or a capability as roles list it. Of an own property, or of a declared meta value.
+    #[serde(rename = "x-read-capability")]
+    #[schemars(example = &"edit_others")]
+    pub read_capability: Option<String>,
+    /// The same for writing the value; default: what reading it needs.
+    #[serde(rename = "x-write-capability")]
+    #[schemars(example = &"edit_others")]
+    pub write_capability: Option<String>,
     /// Most bytes of a text, or of the JSON of a value that no schema describes.
     #[serde(rename = "x-max-bytes")]
     pub max_bytes: Option<u64>,
@@ -272,6 +281,14 @@ pub struct ArgumentWords {
     /// The server requests this address: one to which `[outbound]` sends no requests is refused.
     #[serde(rename = "x-fetched")]
     pub fetched: bool,
+    /// The capability that reading this meta value needs: see the words of properties.
+    #[serde(rename = "x-read-capability")]
+    #[schemars(example = &"edit_others")]
+    pub read_capability: Option<String>,
+    /// The capability that writing this meta value needs; default: what reading it needs.
+    #[serde(rename = "x-write-capability")]
+    #[schemars(example = &"edit_others")]
+    pub write_capability: Option<String>,
     /// `false`: a record's password does not protect this meta value.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,

@@ -233,8 +233,8 @@ impl Batch {
         for property in &resource.properties {
             let PropertySource::Members(of, by) = &property.source else { continue };
             let Some(other) = scope.registry.resource(of) else { continue };
-            let column = other.property(by).and_then(|property| property.column.clone());
-            let Some(column) = column else { continue };
+            let by = other.property(by).filter(|property| policy::reads_field(scope, &property.rights));
+            let Some(column) = by.and_then(|property| property.column.clone()) else { continue };
             let keys = rows.iter().map(|row| Record { resource, row }.value(&resource.key).clone()).collect();
             let seen = Cond::All(vec![Cond::In(column.clone(), keys), policy::visible(scope, other)]);
             let mut plan = records::ordered(records::plan(other, seen), &other.key, true);

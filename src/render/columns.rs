@@ -2,7 +2,7 @@
 
 use super::{Needs, View, shown};
 use crate::registry::columns::record;
-use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, Property, PropertySource, QueryValue, Resource};
+use crate::registry::resource::{Context, Link, Property, PropertySource, Resource};
 use std::collections::HashSet;
 
 /// Columns of unbounded length, which many fields of a row can do without.
@@ -32,7 +32,7 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
         use_columns(resource, property, view.context, &mut used);
     }
     if view.wants_links() {
-        resource.links.iter().for_each(|link| link_columns(link, &mut used));
+        used.extend(resource.links.iter().flat_map(Link::columns));
         // Addresses name the item above.
         used.extend(resource.within.as_ref().and_then(|(within, _)| resource.column(&within.property)));
     }
@@ -73,22 +73,5 @@ fn use_columns(resource: &Resource, property: &Property, context: Context, used:
         | PropertySource::Members(..)
         | PropertySource::Nothing
         | PropertySource::Fixed(_) => {}
-    }
-}
-
-fn link_columns(link: &Link, used: &mut HashSet<usize>) {
-    used.extend(link.when_column);
-    match &link.target {
-        LinkTarget::Item { column, .. } => used.extend([*column]),
-        LinkTarget::Collection { query, .. } => used.extend(query.iter().filter_map(|(_, value)| match value {
-            QueryValue::Column(column) => Some(*column),
-            QueryValue::Literal(_) => None,
-        })),
-        LinkTarget::Template(pieces) => used.extend(pieces.iter().filter_map(|piece| match piece {
-            HrefPiece::Column(column) => Some(*column),
-            _ => None,
-        })),
-        // The columns of the reference are used by whatever needs what it leads to.
-        LinkTarget::Referenced(_) => {}
     }
 }

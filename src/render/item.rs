@@ -1,6 +1,7 @@
 //! One row on its way to a document: the values of its properties.
 
 use super::{Batch, PropertyReaders, ReferencedRow};
+use crate::access::policy;
 use crate::fields::{self, LocationFacts, StoredValues};
 use crate::records::{Record, int};
 use crate::registry::args::{SpellingDirection, convert_spelling};
@@ -73,8 +74,12 @@ impl<'a> Item<'a> {
 }
 
 impl Item<'_> {
-    /// The value of a property; `None` leaves it out. A value that the record's password locks shows as unset.
+    /// The value of a property; `None` leaves it out: the caller may not read it, or there is none. A value that the record's
+    /// password locks shows as unset.
     pub fn value(&self, property: &Property) -> Option<Value> {
+        if !policy::reads_field(self.scope, &property.rights) {
+            return None;
+        }
         if property.locked
             && !self.open()
             && !matches!(property.source, PropertySource::Meta | PropertySource::Fields(_) | PropertySource::Object(_))
@@ -138,6 +143,7 @@ impl Item<'_> {
         wants: impl Fn(&str) -> bool + 's,
     ) -> impl Iterator<Item = (String, Value)> + 's {
         let beside = self.resource.declared.meta.iter().filter(move |(key, meta)| meta.beside && wants(key));
+        let beside = beside.filter(|(key, _)| policy::reads_meta(self.scope, self.resource, key));
         beside.map(move |(key, meta)| {
             let stored = self.batch.meta.get(&self.record.id()).filter(|_| shown && self.open());
             let value = self.meta_value(key, meta, stored);
@@ -152,6 +158,7 @@ impl Item<'_> {
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
         let within = self.resource.declared.meta.iter().filter(|(_, meta)| !meta.beside);
+        let within = within.filter(|(key, _)| policy::reads_meta(self.scope, self.resource, key));
         for (key, meta) in within.filter(|(_, meta)| self.shows_meta(&meta.schema)) {
             let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
             map.insert(key.clone(), self.meta_value(key, meta, stored));

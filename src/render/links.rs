@@ -147,7 +147,9 @@ impl Item<'_> {
             Some(DbValue::Real(_)) => true,
             Some(DbValue::Null) | None => false,
         };
-        let applies = when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
+        let reads = || self.resource.rights_of_link(link).all(|rights| policy::reads_field(self.scope, rights));
+        let applies = (self.resource.guarded.is_empty() || reads())
+            && when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
             && link.when_column.is_none_or(set)
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
             && (!when.revised || self.revisions().0 > 0)

@@ -13,6 +13,7 @@ use crate::access::audit::Event;
 use crate::access::drafts;
 use crate::access::identity;
 use crate::access::passwords::LoginContext;
+use crate::access::policy;
 use crate::access::tokens::is_token;
 use crate::engine::Engine;
 use crate::engine::embed;
@@ -383,7 +384,7 @@ impl Session<'_> {
         let mut by_id: BTreeMap<i64, Vec<Value>> = BTreeMap::new();
         let mut held = 0;
         for row in scope.snapshot()?.meta(&records::meta_space(resource), &ids)? {
-            if !custom_fields::is_open(resource, &row.key) {
+            if !custom_fields::is_open(resource, &row.key) || !policy::reads_meta(scope, resource, &row.key) {
                 continue;
             }
             held += row.json.len();

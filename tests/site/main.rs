@@ -40,6 +40,7 @@ mod export;
 mod faults;
 mod feeds;
 mod field_groups;
+mod field_rights;
 mod fonts;
 mod forms;
 mod front_end;

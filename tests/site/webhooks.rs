@@ -68,7 +68,7 @@ impl Received {
 
 /// A receiver on a port of this machine.
 pub struct HookReceiver {
-    port: u16,
+    pub port: u16,
     answers: Arc<Mutex<Answers>>,
     received: Arc<Mutex<Vec<Received>>>,
 }

@@ -4,6 +4,7 @@ use super::people::Avatar;
 use super::rows::DocumentTree;
 use super::wrapper::wrapper;
 use super::{DynamicPart, MOST_DEPTH, MOST_ROWS, MOST_SPANS, published, seen_by_all, time_of, title_of, unwrapped};
+use crate::access::policy;
 use crate::records::{self, eq, is_in, txt};
 use crate::registry::columns::{record, user};
 use crate::registry::name;
@@ -460,6 +461,9 @@ fn author(part: &DynamicPart<'_>, comment: &Value) -> Html {
 
 /// The record's footnotes, which its text refers to.
 pub fn notes(part: &DynamicPart<'_>) -> Option<Html> {
+    if !policy::reads_meta(part.item.scope, part.item.resource, "footnotes") {
+        return None;
+    }
     let space = records::meta_space(part.item.resource);
     let rows = part.item.scope.snapshot().ok()?.meta(&space, &[part.item.record.id()]).ok()?;
     // Stored as JSON within a text.

@@ -2,6 +2,7 @@
 //! may use for some records at least. Its texts are in the language that the caller asks for, where there are translations.
 
 use super::texts;
+use crate::access::policy;
 use crate::error::ApiError;
 use crate::families;
 use crate::features::HANDLERS;
@@ -11,7 +12,7 @@ use crate::model::Method;
 use crate::registry::args::ArgRole;
 use crate::registry::path_template::Parameter;
 use crate::registry::resource::Resource;
-use crate::registry::views::{self, humanize_name, state_label};
+use crate::registry::views::{self, NAMING, humanize_name, state_label};
 use crate::registry::vocabulary::HandlerRole;
 use crate::registry::{Endpoint, Registry, Route};
 use cms_declaration::translations::Translator;
@@ -182,6 +183,9 @@ impl<'r> ConsoleResource<'r> {
             "publishes": work.scope.principal.can(resource.capability(Action::Publish)),
             "taxonomies": taxonomies,
         });
+        for field in resource.guarded.iter().filter(|field| !policy::reads_field(work.scope, &field.rights)) {
+            leave_out(&mut document, &field.name());
+        }
         if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
             document.extend(more);
             if !declared.view.creates.is_empty() {
@@ -189,6 +193,25 @@ impl<'r> ConsoleResource<'r> {
             }
         }
         document
+    }
+}
+
+/// Takes a field that the caller may not read out of a resource's description: its hints, columns, sort orders and places in
+/// the form.
+fn leave_out(described: &mut Value, field: &str) {
+    let is_about = |value: &Value| *value == *field || value["field"] == *field;
+    let is_inside = |name: &str| name.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    match described {
+        Value::Array(list) => {
+            list.retain(|value| !is_about(value));
+            list.iter_mut().for_each(|value| leave_out(value, field));
+        }
+        Value::Object(members) => {
+            members.retain(|name, value| !(is_inside(name) && value.is_object()) && value["field"] != *field);
+            members.retain(|name, value| !NAMING.contains(&name.as_str()) || *value != *field);
+            members.values_mut().for_each(|value| leave_out(value, field));
+        }
+        _ => {}
     }
 }
 

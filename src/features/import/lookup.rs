@@ -28,7 +28,8 @@ pub(super) fn found_by<'r>(scope: &'r Scope, resource: &'r Resource, wanted: &st
         return Err(ApiError::invalid_one("upsert", format!("upsert: items are not found by {wanted}.")));
     };
     let hidden = resource.edit_only.contains(&column) || resource.locked.contains(&column);
-    if hidden && !policy::sees_edit_only(scope, resource, Context::VIEW) {
+    let reads = policy::reads_field(scope, &property.rights);
+    if !reads || hidden && !policy::sees_edit_only(scope, resource, Context::VIEW) {
         let message = format!("You may not find items by {wanted}: you do not see the values of all of them.");
         return Err(scope.principal.refuse(Code::Forbidden).with_message(message));
     }

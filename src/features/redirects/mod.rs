@@ -42,7 +42,7 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let draft = RedirectDraft::of(work, resource, None)?;
     draft.check_chain(work, resource, None)?;
-    let mut changes = families::plan_creation(&work.edit(resource, None))?;
+    let mut changes = families::plan_creation(&work.edit(resource, None)?)?;
     draft.set(resource, &mut changes);
     changes.extend(missing::answered(&work.scope.registry, &draft.pattern.key()));
     let written = work.insert(resource, changes).await?;
@@ -59,7 +59,7 @@ async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let record = Record { resource, row };
         let draft = RedirectDraft::of(work, resource, Some(record))?;
         draft.check_chain(work, resource, Some(record.id()))?;
-        let mut changes = families::update(&work.edit(resource, Some(row)), record)?;
+        let mut changes = families::update(&work.edit(resource, Some(row))?, record)?;
         draft.set(resource, &mut changes);
         work.rewrite(record, changes).await
     })

@@ -95,6 +95,18 @@ fn member<'d>(document: &'d Value, name: &str) -> &'d Value {
     }
 }
 
+/// The members that a change names: those that the caller may read, and the others.
+fn read_members(scope: &Scope, resource: &Resource, review: Record<'_>) -> (Vec<String>, Vec<String>) {
+    let reads = |name: &String| {
+        let rights = match name.split_once('.') {
+            Some((_, key)) => resource.rights_of_meta(key),
+            None => resource.rights_of_property(name),
+        };
+        rights.is_none_or(|rights| policy::reads_field(scope, rights))
+    };
+    proposal_of(review).members.into_iter().partition(reads)
+}
+
 /// Facts that a person wants to know before a decision.
 fn notices(
     scope: &Scope,
@@ -148,7 +160,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
             && work.fields.wants("difference")
             && let Some([present, proposed]) = found.documents(work, review).await
         {
-            let members = proposal_of(review).members;
+            let members = read_members(work.scope, found.resource, review).0;
             let of = |name: &String| {
                 let [present, proposed] = [&present, &proposed].map(|document| member(document, name));
                 json!({"member": name, "present": present, "proposed": proposed})
@@ -221,8 +233,12 @@ async fn publish(work: &Work<'_>, scope: &Scope, review: Record<'_>) -> Result<(
     let Some([_, proposed]) = found.documents(work, review).await else {
         return Err(work.scope.principal.refuse(Code::CannotEdit));
     };
+    let (members, hidden) = read_members(scope, found.resource, review);
+    if !hidden.is_empty() {
+        return Err(families::forbidden_fields(scope, &hidden));
+    }
     let mut body = Map::new();
-    for name in proposal_of(review).members {
+    for name in members {
         let value = member(&proposed, &name).clone();
         // A text is written as it is stored.
         let value = if value["raw"].is_string() { value["raw"].clone() } else { value };

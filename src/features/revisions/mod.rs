@@ -334,14 +334,14 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
         let written = crate::handlers::items::with_target(work, owner, async |row| {
             let record = Record { resource: owner, row };
-            work.rewrite(record, content::overwriting(&work.edit(owner, Some(row)), record)?).await
+            work.rewrite(record, content::overwriting(&work.edit(owner, Some(row))?, record)?).await
         })
         .await?;
         let row = crate::handlers::items::row_of(work, owner, &written)?;
         let past = RevisionFacts::present(work, Record { resource: owner, row: &row })?;
         return alone(work, show(work, &past, Context::EDIT)?);
     }
-    let (edit, present) = (work.edit(owner, Some(row)), RevisionContent::of(work.scope, record)?);
+    let (edit, present) = (work.edit(owner, Some(row))?, RevisionContent::of(work.scope, record)?);
     let before = own_autosave(work)?;
     // Members that an autosave does not name are the last one's; the record's, where that was saved since.
     let last = before.as_ref().filter(|row| !row.is_older(record));

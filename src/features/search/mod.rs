@@ -75,6 +75,8 @@ impl<'a> SearchValues<'a> {
         let (kind, declared) = all.iter().find(|(kind, _)| *kind == wanted)?;
         let of = work.scope.registry.resource(&declared.resource)?;
         let property = of.properties.iter().find(|p| p.name == declared.property)?;
+        // Who may not read the property finds none of its values.
+        Some(()).filter(|()| policy::reads_field(work.scope, &property.rights))?;
         Some(SearchValues {
             kind,
             of,

@@ -43,7 +43,13 @@ fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
         moment.ok_or_else(|| ApiError::invalid_one("since", "This is no date.".to_owned()))
     });
     let after = args.int("after").unwrap_or(0);
-    let mut query = SiteExportQuery { kinds, since: since.transpose()?, after, ..SiteExportQuery::default() };
+    let mut query = SiteExportQuery {
+        kinds,
+        since: since.transpose()?,
+        after,
+        reader: scope.principal.capabilities.clone(),
+        ..SiteExportQuery::default()
+    };
     let mut headers = vec![("Content-Disposition".to_owned(), "attachment; filename=\"site.xml\"".to_owned())];
     match work.query.get(cursor::PARAM).and_then(Value::as_str) {
         Some(place) => go_on(&mut query, place)?,
@@ -57,7 +63,7 @@ fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
             }
         }
     }
-    Ok(Outcome { private: true, payload: Some(Payload::Export(query)), headers, ..Outcome::ok(Value::Null) })
+    Ok(Outcome { private: true, payload: Some(Payload::Export(Box::new(query))), headers, ..Outcome::ok(Value::Null) })
 }
 
 /// The id of the last record of a part; `None`: no more records follow than it may have.

@@ -96,7 +96,7 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let secret = given_secret(work)?.unwrap_or_else(new_secret);
     let newest = records::newest_change(&*scope.snapshot()?)?;
-    let mut changes = families::plan_creation(&work.edit(resource, None))?;
+    let mut changes = families::plan_creation(&work.edit(resource, None)?)?;
     let values = [(col::SIGNING, txt(&secret)), (col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))];
     records::set_first(resource, &mut changes, &values);
     let written = work.insert(resource, changes).await?;
@@ -115,7 +115,7 @@ async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let written = items::with_target(work, resource, async |row| {
         let record = Record { resource, row };
         check(work, Some(record))?;
-        let mut changes = families::update(&work.edit(resource, Some(row)), record)?;
+        let mut changes = families::update(&work.edit(resource, Some(row))?, record)?;
         // Whoever changes it wants it to be tried again, from where it was.
         let mut values = vec![
             (col::STATE, txt("active")),

@@ -217,6 +217,10 @@ impl Linker<'_> {
             default,
             role,
             edit_only: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| edit_only::filters(r, filter)),
+            needs: resource
+                .zip(filter.as_ref())
+                .and_then(|(r, filter)| Some(r.rights_of_filter(filter)?.read.clone()))
+                .unwrap_or_default(),
             locked: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| locked::filters(r, filter)),
             filter,
             words: words.search_words.map(word_limit),

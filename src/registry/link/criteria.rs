@@ -122,13 +122,15 @@ impl Linker<'_> {
                 None => continue,
             };
             let hidden = edit_only::hidden_relation(resource, relation);
+            let related = resource.rights_of_relation(relation).map(|rights| rights.read.clone());
             for own in filterable(target) {
                 let name = format!("{}.{}", relation.property, own.name);
                 if let Some(criterion) = self.criterion(target, &own)
                     && !found.0.contains_key(&name)
                     && !hidden
                 {
-                    found.0.insert(name, Criterion { through: Some(through.clone()), ..criterion });
+                    let needs = criterion.needs.iter().chain(&related).cloned().collect();
+                    found.0.insert(name, Criterion { through: Some(through.clone()), needs, ..criterion });
                 }
             }
         }
@@ -150,6 +152,7 @@ impl Linker<'_> {
                 value,
                 kind,
                 edit_only,
+                needs: vec![property.rights.read.clone()],
                 locked,
                 made: is_made(resource, property),
                 aliases,

@@ -10,6 +10,7 @@ mod criteria;
 mod digests;
 mod fields;
 mod filter;
+mod guarded;
 mod layout;
 mod limits;
 mod links;
@@ -63,7 +64,6 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     let roles = linker.roles();
     linker.people();
     linker.error_codes();
-    linker.transitions();
     let mut resources = linker.resources();
     let targets: Vec<(Family, bool)> = resources.iter().map(|r| (r.family, r.key_is_text)).collect();
     linker.base_resources(&targets);
@@ -74,6 +74,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         schema_links(&mut resources, &site.rest_url);
         linker.item_addresses(&mut resources, site);
     }
+    linker.guarded(&mut resources);
     linker.links(&mut resources);
     let seo = linker.seo(&mut resources);
     linker.podcasts(&mut resources);
@@ -201,6 +202,7 @@ impl<'a> Linker<'a> {
         self.logins();
         self.addresses();
         self.actions();
+        self.transitions();
         self.fields();
     }
 }

@@ -1,6 +1,7 @@
 //! One property of a resource's schema: where its value comes from, what is stored.
 
 use super::super::columns::VERSION;
+use super::super::guarded::FieldRights;
 use super::super::resource::*;
 use super::super::tables::{self};
 use super::super::vocabulary::names;
@@ -102,6 +103,7 @@ impl Linker<'_> {
             filterable: words.filterable,
             optional: words.optional || words.on_demand,
             on_demand: words.on_demand,
+            rights: FieldRights::default(),
             locked: words.password_protected.unwrap_or_else(|| is_content(resource, &words)),
             shown_types: words.shown_types,
             open_enum: words.open_enum,

@@ -96,6 +96,7 @@ impl Linker<'_> {
             search: IndexMap::new(),
             edit_only: HashSet::new(),
             locked: HashSet::new(),
+            guarded: Vec::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             not_empty: Vec::new(),

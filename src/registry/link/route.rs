@@ -212,6 +212,10 @@ impl Linker<'_> {
             args.args.extend(self.arg(&arg, doc, (resource, resources), &place, dialect));
         }
         args.edit_only = resource.is_some_and(|resource| edit_only::uses_edit_context(resource, &args));
+        if let Some(resource) = resource.filter(|resource| !resource.guarded.is_empty()) {
+            args.edit_only = true;
+            self.guarded_defaults(resource, &args, endpoint.name.as_deref().unwrap_or_default());
+        }
         Some(Endpoint {
             name: endpoint.name.clone(),
             methods,

@@ -1,6 +1,7 @@
 //! Whether every word of ours in schemas and arguments exists and has a value of its type.
 
 use super::super::words::{KeywordError, all_fit, check, is_word, names};
+use super::guarded::is_misplaced;
 use super::{ArgOrigin, Linker, escape};
 use cms_config::check::suggestion;
 use serde_json::{Map, Value};
@@ -99,6 +100,11 @@ impl Linker<'_> {
         let unsure = !all_fit(doc, in_schema);
         for (key, value) in doc {
             let below = || format!("{pointer}/{}", escape(key));
+            if is_misplaced(key, place, pointer) {
+                let message =
+                    format!("`{key}` stands at a property of a type or at a declared meta value, and not here");
+                self.report(place, &below(), message, Some("put it at the property around this".into()));
+            }
             // In changes to arguments `false` takes a word away.
             let removed = !in_schema && *value == Value::Bool(false);
             if unsure && is_word(key) && !(removed && names(false).iter().any(|word| word.name == *key)) {

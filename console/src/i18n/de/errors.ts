@@ -61,6 +61,7 @@ export const errors: ErrorTexts = {
   rest_forbidden: "Das dürfen Sie nicht.",
   rest_forbidden_context: "Diese Ansicht steht Ihnen hier nicht offen.",
   rest_forbidden_param: "Diesen Wert dürfen Sie hier nicht verwenden.",
+  rest_forbidden_field: "Eines dieser Felder dürfen Sie nicht ändern. Lassen Sie es weg: Der gespeicherte Wert bleibt.",
   rest_forbidden_status: "Diesen Status dürfen Sie nicht abfragen.",
   rest_forbidden_orderby: "Danach dürfen Sie nicht sortieren.",
   rest_forbidden_who: "So dürfen Sie Autoren nicht auflisten.",
