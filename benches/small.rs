@@ -184,7 +184,7 @@ impl Times {
         self.0.iter().map(|n| n.load(Ordering::Relaxed)).sum()
     }
 
-    /// What a part of all answers take at most.
+    /// The most time that a part of all answers takes.
     fn at(&self, part: f64) -> Duration {
         let (mut left, all) = ((self.count() as f64 * part) as u64, self.0.len());
         let place = self.0.iter().position(|n| {

@@ -42,7 +42,7 @@ impl Database {
         self.read(text);
     }
 
-    /// What a statement prints.
+    /// The lines that a statement prints.
     fn read(&self, text: &str) -> String {
         postgres::psql(self.url.as_str(), text)
     }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// How old a response of a node may be that was cached before another node has written (`cache.consistency = "bounded"`).
 const LAG: Duration = Duration::from_secs(2);
 
-/// What contradicts a history.
+/// All that contradicts a history.
 fn violations(events: &[Event]) -> Vec<String> {
     let spans = groups::spans(events);
     [records::violations(events, &spans), groups::violations(events, &spans), cycles::violations(events)].concat()

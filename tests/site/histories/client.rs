@@ -40,7 +40,7 @@ impl Clock {
     }
 }
 
-/// What the clients of a round share.
+/// The part of a round that its clients share.
 pub struct Round {
     number: u64,
     category: i64,
@@ -71,7 +71,7 @@ impl Round {
     }
 }
 
-/// What became of a request.
+/// The fate of a request.
 enum Reply {
     Answer(Box<Answer>),
     /// There was no connection: it was not sent.
@@ -80,7 +80,7 @@ enum Reply {
     Lost,
 }
 
-/// What an answer to a write means.
+/// The meaning of an answer to a write.
 #[derive(PartialEq)]
 enum Meaning {
     Done,
@@ -260,7 +260,7 @@ impl<'s> Client<'s> {
 
     // ---------------------------------------------------------------------------------------- records of events
 
-    /// What has read: it may show a state that is so old as the lag.
+    /// Records a read: it may show a state that is so old as the lag.
     fn saw(&mut self, began: Moment, deed: Deed) {
         self.put(began.saturating_sub(self.lag), Outcome::Done, deed);
     }

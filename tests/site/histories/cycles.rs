@@ -77,7 +77,7 @@ const CLASSES: &[(&str, Before, &[Before])] = &[
     ("G2-realtime", Before::Overwritten, &[Before::Appended, Before::Read, Before::Overwritten, Before::Time]),
 ];
 
-/// What contradicts that the transactions are serial, in an order that is also that of their times.
+/// The contradictions to transactions that are serial, in an order that is also that of their times.
 pub fn violations(events: &[Event]) -> Vec<String> {
     let happened: Vec<(&Event, &Transaction)> = events
         .iter()
@@ -119,7 +119,7 @@ pub fn violations(events: &[Event]) -> Vec<String> {
     found
 }
 
-/// What is wrong with the values of one read: twice there, from nobody, of a transaction that was refused (G1a), or between two
+/// The faults of the values of one read: twice there, from nobody, of a transaction that was refused (G1a), or between two
 /// appends of one transaction (G1b).
 fn values_read(
     reader: usize,

@@ -44,7 +44,7 @@ pub fn spans(events: &[Event]) -> Spans {
     spans
 }
 
-/// What contradicts that a list, a total, a search or a walk shows groups whole, and all that were there throughout. `ended`
+/// The lists, totals, searches and walks that do not show groups whole, or not all that were there throughout. `ended`
 /// of a walk is that of its last page.
 pub fn violations(events: &[Event], spans: &Spans) -> Vec<String> {
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ pub fn violations(events: &[Event], spans: &Spans) -> Vec<String> {
     found
 }
 
-/// What is wrong with the groups of one response: each is shown whole, and once.
+/// The faults of the groups of one response: each is shown whole, and once.
 fn whole(shown: &[Part]) -> Vec<String> {
     let mut parts: BTreeMap<Group, Vec<u64>> = BTreeMap::new();
     shown.iter().for_each(|(group, part)| parts.entry(*group).or_default().push(*part));
@@ -84,7 +84,7 @@ fn whole(shown: &[Part]) -> Vec<String> {
     broken.map(|(group, parts)| format!("half a transaction: of group {group} the parts {parts:?} are shown")).collect()
 }
 
-/// What is wrong with a walk: it misses nothing that was there throughout, and shows nothing twice.
+/// The faults of a walk. A good one misses nothing that was there throughout, and shows nothing twice.
 fn walk(shown: &[Part], spans: &Spans, (began, ended): (Moment, Moment)) -> Vec<String> {
     let mut times: BTreeMap<Part, usize> = BTreeMap::new();
     shown.iter().for_each(|part| *times.entry(*part).or_default() += 1);

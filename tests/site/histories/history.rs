@@ -1,4 +1,4 @@
-//! What is recorded: operations of clients, each with the moments between which it took effect.
+//! The recorded operations of clients, each with the moments between which it took effect.
 
 /// Nanoseconds since the history began, on one clock for all clients. No two are the same.
 pub type Moment = u64;
@@ -6,7 +6,7 @@ pub type Moment = u64;
 /// The end of an operation without a response: it may take effect at any time, or never.
 pub const NEVER: Moment = u64::MAX;
 
-/// What a client knows of a write.
+/// The outcome of a write as its client knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was acknowledged.
@@ -30,7 +30,7 @@ pub enum Step {
     Differs(u64),
     /// The record goes.
     Remove,
-    /// What a reader saw, or a write that found no record.
+    /// A reader saw this, or a write found no record.
     Read(Option<u64>),
 }
 

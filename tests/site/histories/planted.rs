@@ -122,7 +122,7 @@ fn a_cursor_that_skips_or_repeats_is_found() {
     ends("a walk misses [(7, 1)]", &made, walked(group(7)), walked(vec![(7, 0), (7, 2)]));
     ends("a walk shows (7, 0) 2 times", &made, walked(group(7)), walked([group(7), vec![(7, 0)]].concat()));
     ends("a walk shows (9, 0)", &made, walked(group(7)), walked([group(7), vec![(9, 0)]].concat()));
-    // What comes or goes meanwhile may be shown in part.
+    // Groups that come or go meanwhile may be shown in part.
     assert_eq!(violations(&[&made[..], &[walked([group(7), vec![(8, 1)]].concat())]].concat()), Vec::<String>::new());
 }
 

@@ -74,7 +74,7 @@ impl Site {
                 events: ended.into_iter().flat_map(|one| one.events).collect(),
             }
         });
-        // What is there in the end, at each server.
+        // Each server is asked for all there is in the end.
         for node in 0..self.servers.len() {
             let mut last = client(CLIENTS + node);
             last.stay_at(node);

@@ -47,7 +47,7 @@ fn is_linearizable(operations: &[Operation]) -> bool {
     ))
 }
 
-/// What contradicts that each record, and each group as one, is linearizable. What was refused has not happened.
+/// The records, and the groups as one each, that are not linearizable. A refused operation has not happened.
 pub fn violations(events: &[Event], spans: &Spans) -> Vec<String> {
     let mut records: BTreeMap<(&str, i64), Vec<Operation>> = BTreeMap::new();
     let mut put = |key, event: &Event, step| {
