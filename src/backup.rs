@@ -193,14 +193,12 @@ fn copy_in(folder: &Path, files: &Files, key: &str, size: u64) -> Result<(String
     let contents = folder.join(CONTENTS);
     private_folder(&contents)?;
     let mut copy = tempfile::NamedTempFile::new_in(&contents).map_err(|error| failed(&contents, error))?;
-    let (mut digest, mut at) = (Sha256::new(), 0);
-    while at < size {
-        let end = size.min(at + CHUNK);
-        let bytes = wait(files.read(key, at..end)).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
-        digest.update(&bytes);
-        copy.write_all(&bytes).map_err(|error| failed(&contents, error))?;
-        at = end;
-    }
+    let mut digest = Sha256::new();
+    let pieces = files.each_piece(key, size, |bytes| {
+        digest.update(bytes);
+        copy.write_all(bytes)
+    });
+    wait(pieces).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
     let sha256 = hexadecimal(&digest.finalize());
     let place = content(folder, &sha256);
     if place.exists() {

@@ -244,7 +244,8 @@ impl Identity {
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(scope);
         let still = |found: &CachedPrincipal| {
-            let recent = scope.now - found.at <= MOMENT && !ended(found.expires, scope.now);
+            // A clock that was set back does not make it recent.
+            let recent = (0..=MOMENT).contains(&(scope.now - found.at)) && !ended(found.expires, scope.now);
             recent && found.versions == versions
         };
         if let Some(found) = self.verified.get(&key).filter(still) {

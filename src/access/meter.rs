@@ -73,6 +73,13 @@ impl Meter {
     pub fn add_drops(&self, buckets: &[Bucket], now: i64) -> Result<(), i64> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.drop_empty(now);
+        // A clock that was set back makes nobody wait longer than a full bucket does.
+        for bucket in buckets {
+            let full = now.saturating_add(bucket.pause.saturating_mul(bucket.burst));
+            if table.empty_at.get(&bucket.key).is_some_and(|at| *at > full) {
+                table.set(bucket.key, full);
+            }
+        }
         let then: Vec<i64> = buckets
             .iter()
             .map(|b| table.empty_at.get(&b.key).copied().unwrap_or(now).max(now).saturating_add(b.pause))
@@ -158,6 +165,14 @@ mod tests {
         assert_eq!([take(0), take(0), take(0), take(0), take(4)], [Ok(()), Ok(()), Ok(()), Err(10), Err(6)]);
         assert_eq!([take(10), take(10)], [Ok(()), Err(10)]);
         assert_eq!([take(1000), take(1000), take(1000), take(1000)], [Ok(()), Ok(()), Ok(()), Err(10)]);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_makes_nobody_wait_longer_than_a_full_bucket() {
+        let meter = Meter::default();
+        let take = |now: i64| meter.add_drops(&[Bucket { key: key(1), pause: 10, burst: 3 }], now);
+        assert_eq!([take(1_000_000), take(0), take(9), take(10), take(10)], [Ok(()), Err(10), Err(1), Ok(()), Err(10)]);
+        assert_eq!([take(40), take(40), take(40), take(40)], [Ok(()), Ok(()), Ok(()), Err(10)]);
     }
 
     #[test]

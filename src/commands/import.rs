@@ -215,8 +215,7 @@ fn propose_declarations(source: &ConfigSource, args: &ImportArgs, file: &Path, f
     // The names that are taken are those of the dialect that the proposal declares.
     let mut source = source.clone();
     source.sets.push("site.prefix=wp".to_owned());
-    let loaded = source.load()?;
-    let report = propose::propose(&loaded.declaration, file, args.table_prefix.as_deref(), folder)?;
+    let report = propose::propose(&linked(&source)?, file, args.table_prefix.as_deref(), folder)?;
     if args.json {
         say!("{}", report.to_json());
     } else {

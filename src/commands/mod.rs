@@ -21,6 +21,7 @@ mod backups;
 mod compare;
 mod declarations;
 mod doctor;
+mod export;
 mod health;
 mod import;
 mod mcp;
@@ -33,19 +34,17 @@ mod serve;
 
 pub use declarations::route_table;
 
+use self::export::ExportArgs;
 use crate::boot::{self, BootError, ConfigSource, Services};
-use crate::export::ExportOptions;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::CredentialLimits;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
-use cms_text::time::parse_datetime;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// The file that [`Command::Init`] writes for people to edit.
 const CONFIG: &str = "routes.toml";
@@ -175,22 +174,9 @@ pub enum Command {
     New(NewCommand),
     /// Import a WordPress export (WXR), a dump of its database (SQL, .gz) or one that runs, or propose declarations for it.
     Import(ImportArgs),
-    /// Export the site as WXR, which WordPress and `import` read: all records with terms, values and comments. The server may
-    /// run meanwhile. Uploaded files are not copied
-    Export {
-        /// The file to write. One that is there stays, and is an error.
-        #[arg(long, value_name = "FILE")]
-        wxr: PathBuf,
-        /// Only records of this content type; repeatable.
-        #[arg(long = "type", value_name = "NAME")]
-        types: Vec<String>,
-        /// Only records that were changed on this day or later (UTC).
-        #[arg(long, value_name = "YYYY-MM-DD")]
-        since: Option<String>,
-        /// Begin another file after so many megabytes.
-        #[arg(long, value_name = "MB")]
-        part_size: Option<u64>,
-    },
+    /// Export the site as WXR, which WordPress and `import` read, with all records, terms, values and comments (--wxr), and its
+    /// uploaded files (--files). The server may run meanwhile.
+    Export(ExportArgs),
     /// Send the same GETs to a site elsewhere and to this one, also while it runs, and print what differs.
     Compare(compare::CompareArgs),
     /// Check the running site from outside: whether proxies pass on what clients send.
@@ -409,9 +395,7 @@ pub fn main() -> ExitCode {
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
         Some(Command::Compare(args)) => compare::run(&source, &args),
         Some(Command::Import(args)) => import::run(&source, &args),
-        Some(Command::Export { wxr, types, since, part_size }) => {
-            export(&source, &wxr, types, since.as_deref(), part_size)
-        }
+        Some(Command::Export(args)) => export::run(&source, &args),
         Some(Command::User(command)) => accounts::user(&source, command),
         Some(Command::Roles { toml }) => print_text(roles::roles(&source, toml)),
         Some(Command::Mail(MailCommand::Test { address })) => print_text(accounts::mail_test(&source, &address)),
@@ -544,26 +528,6 @@ fn man(directory: Option<&Path>) -> Result<(), BootError> {
 /// To the standard output; a closed pipe (`| head`) is no failure.
 fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
-}
-
-fn export(
-    source: &ConfigSource,
-    file: &Path,
-    types: Vec<String>,
-    since: Option<&str>,
-    part_size: Option<u64>,
-) -> Result<(), BootError> {
-    let since = since.map(|day| {
-        let moment = parse_datetime(&format!("{day}T00:00:00"));
-        moment.map(|moment| moment.wall).ok_or_else(|| BootError::Other(format!("{day} is no day: write 2026-05-01")))
-    });
-    let part = part_size.map(|size| size.max(1).saturating_mul(1 << 20));
-    let options = ExportOptions { types, since: since.transpose()?, part };
-    let registry = Arc::new(linked(source)?);
-    present(&registry)?;
-    let services = Services::start(boot::open_briefly(&registry, false)?, &registry)?;
-    say!("{}", crate::export::export(&registry, &services, file, &options)?);
-    Ok(())
 }
 
 /// Prints the text of a command.

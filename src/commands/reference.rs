@@ -323,16 +323,15 @@ const DEPTH: usize = 6;
 fn keys(shipped: &ShippedDeclarations) -> Vec<ConfigKey> {
     let mut out = Vec::new();
     let described_elsewhere = |section: &&str| SAME_KEYS.iter().any(|(same, _)| same == section);
-    for section in Grammar::declaration().keys::<&str>(&[]).into_iter().filter(|section| !described_elsewhere(section))
-    {
-        below(shipped, &mut vec![section], &mut out);
+    let grammar = Grammar::declaration();
+    for section in grammar.keys::<&str>(&[]).into_iter().filter(|section| !described_elsewhere(section)) {
+        below(&grammar, shipped, &mut vec![section], &mut out);
     }
     out
 }
 
 /// The keys at a path and below it.
-fn below(shipped: &ShippedDeclarations, path: &mut Vec<&str>, out: &mut Vec<ConfigKey>) {
-    let grammar = Grammar::declaration();
+fn below<'g>(grammar: &'g Grammar, shipped: &ShippedDeclarations, path: &mut Vec<&'g str>, out: &mut Vec<ConfigKey>) {
     let (Some(field), Some(schema)) = (grammar.field(path), grammar.at(path)) else { return };
     let mut children = grammar.keys(path);
     if children.is_empty() && path.len() < DEPTH {
@@ -342,18 +341,17 @@ fn below(shipped: &ShippedDeclarations, path: &mut Vec<&str>, out: &mut Vec<Conf
         }
     }
     if children.is_empty() || path.len() >= DEPTH {
-        out.push(key(shipped, path, field, schema));
+        out.push(key(grammar, shipped, path, field, schema));
         return;
     }
     for child in children {
         path.push(child);
-        below(shipped, path, out);
+        below(grammar, shipped, path, out);
         path.pop();
     }
 }
 
-fn key(shipped: &ShippedDeclarations, path: &[&str], field: &Value, schema: &Value) -> ConfigKey {
-    let grammar = Grammar::declaration();
+fn key(grammar: &Grammar, shipped: &ShippedDeclarations, path: &[&str], field: &Value, schema: &Value) -> ConfigKey {
     let default = grammar.default_at(path).filter(|default| !default.is_null());
     let written = shipped.0.first().and_then(|loaded| loaded.value_at(path));
     let written = written.filter(|written| Some(written) != default.as_ref() && !path.contains(&NAME));

@@ -10,7 +10,6 @@ use crate::mailer::{self, MailContext, Mailer};
 use crate::scheduler::{Scheduler, SchedulerStatus};
 use crate::webhooks::{self, WebhookCounts, WebhookSender};
 use cms_base::metrics::{Counter, Reading};
-use cms_config::grammar::Grammar;
 use cms_config::load::LoadedDeclaration;
 use cms_config::places::DeclarationPlace;
 use cms_declaration::Migrate;
@@ -144,8 +143,8 @@ impl ProcessInfo for ServerProcess {
 
 /// The values of the keys that only a start reads (`x-restart`), by their dotted paths.
 pub fn fixed(loaded: &LoadedDeclaration) -> Vec<(String, Option<Value>)> {
-    fn below(loaded: &LoadedDeclaration, path: &mut Vec<&str>, found: &mut Vec<(String, Option<Value>)>) {
-        let grammar = Grammar::declaration();
+    fn below<'a>(loaded: &'a LoadedDeclaration, path: &mut Vec<&'a str>, found: &mut Vec<(String, Option<Value>)>) {
+        let grammar = &loaded.grammar;
         for key in grammar.keys(path) {
             path.push(key);
             if grammar.field(path).is_some_and(|field| field["x-restart"] == true) {
@@ -188,6 +187,7 @@ impl ConfigWatcher {
         match done {
             Ok(pending) => {
                 log::notice("reloaded the declarations");
+                super::serve::give_back();
                 if !pending.is_empty() {
                     tracing::warn!("these changed keys keep their old values until a restart: {}", pending.join(", "));
                 }

@@ -3,6 +3,7 @@
 //! Everything is read from one snapshot, page by page, so that memory holds some records with their comments however many
 //! there are. Whatever the format has no place for is counted in the report.
 
+pub mod files;
 mod piece;
 mod records;
 mod report;

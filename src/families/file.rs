@@ -14,7 +14,7 @@ use crate::registry::{Registry, name};
 use cms_base::pool::{Budget, JobOwner, Pool, PoolError};
 use cms_declaration::Media;
 use cms_pictures::{PictureBounds, PictureError, PictureResult, PrepareOptions, PreparedPicture, ResizedCopy, boxes};
-use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
+use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Order, Put, Target, WritePlan};
 use cms_storage::{Snapshot, Storage, StorageError};
 use image::ImageFormat;
 use serde_json::{Map, Value, json};
@@ -239,6 +239,18 @@ pub fn among<'k>(
     let owned = Cond::Compare(name(col::RECORD), Op::Gt, DbValue::Int(NOBODY));
     let among = Cond::In(name(col::KEY), keys.map(|key| txt(key)).collect());
     snapshot.rows_as(&columns(col::TABLE, &[col::KEY], Cond::All(vec![among, owned])))
+}
+
+/// The files that records have, behind a key, in the order of keys.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn owned_after(snapshot: &dyn Snapshot, key: &str, most: u64) -> Result<Vec<String>, StorageError> {
+    let owned = Cond::Compare(name(col::RECORD), Op::Gt, DbValue::Int(NOBODY));
+    let behind = Cond::Compare(name(col::KEY), Op::Gt, txt(key));
+    let mut plan = columns(col::TABLE, &[col::KEY], Cond::All(vec![owned, behind]));
+    (plan.order, plan.limit) = (vec![Order::Column(name(col::KEY), false)], Some(most));
+    snapshot.rows_as(&plan)
 }
 
 /// How many files belong to no record yet, or are to be deleted.

@@ -26,6 +26,9 @@ use tokio::io::AsyncWriteExt as _;
 /// How much of a file is in memory at a time.
 const CHUNK: usize = 128 << 10;
 
+/// How much of a file is passed on at a time.
+const PIECE: u64 = 1 << 20;
+
 /// Files on their way in, below the folder; no key leads there.
 const INCOMING: &str = ".incoming";
 
@@ -214,6 +217,26 @@ impl Files {
     /// There is no such file or part, or the store cannot be reached.
     pub async fn read(&self, key: &str, range: Range<u64>) -> Result<Bytes, FilesError> {
         Ok(self.store()?.get_range(&known(key)?, range).await?)
+    }
+
+    /// Passes a file on, piece by piece.
+    ///
+    /// # Errors
+    /// There is no such file, it is shorter than `size`, or what takes the pieces fails.
+    pub async fn each_piece(
+        &self,
+        key: &str,
+        size: u64,
+        mut take: impl FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> Result<(), FilesError> {
+        let mut at = 0;
+        while at < size {
+            let end = size.min(at + PIECE);
+            let piece = self.read(key, at..end).await?;
+            take(&piece)?;
+            at = end;
+        }
+        Ok(())
     }
 
     /// Stores bytes under a key; whole or not at all.

@@ -1,26 +1,22 @@
-//! Addresses in texts of records: those of files that are here now become the addresses that these have here.
+//! Addresses in texts: those of files that are here now become the addresses that these have here.
 //!
 //! An address is meant where its site is the one that the import came from, or this machine, where a site is tried out. What
 //! else names a folder of uploads is counted by its site.
 
-use super::attachments::{FileNames, each_file};
+use super::attachments::FileNames;
+use super::file_records::each_file;
 use super::records::host;
-use super::uploads::{named_files, names, uploads};
+use super::texts;
+use super::uploads::{UploadMarks, names};
 use crate::behaviours::files;
 use crate::boot::{BootError, Services, wait};
 use crate::families::content::columns;
-use crate::families::{file, text_column};
-use crate::records;
-use crate::registry::columns::VERSION;
-use crate::registry::{Registry, name};
-use cms_storage::plan::{Change, CommitError, Cond, DbValue, MetaChange, Op, Order, Put, Target, WritePlan};
+use crate::families::file;
+use crate::registry::Registry;
+use cms_storage::plan::{Change, CommitError, WritePlan};
 use cms_text::php;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-
-/// Records whose texts are looked through together: they may be long.
-const PAGE: u64 = 20;
 
 /// Bytes of an address before the folder of uploads.
 const LONGEST: usize = 1024;
@@ -32,24 +28,25 @@ const MOST_SITES: usize = 1000;
 #[derive(Debug, Default)]
 pub struct AddressReport {
     changed: u64,
-    records: u64,
+    /// Records, terms, accounts, comments and widgets.
+    items: u64,
     /// Addresses of files that are not here, by site.
     elsewhere: BTreeMap<String, u64>,
     /// Files of the old site that texts name, and that are not here.
     missing: FileNames,
-    /// Records that somebody wrote meanwhile.
+    /// Items that somebody wrote meanwhile.
     busy: u64,
 }
 
 impl fmt::Display for AddressReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>8} addresses in {} records lead to the files here", self.changed, self.records)?;
+        write!(f, "{:>8} addresses in {} items lead to the files here", self.changed, self.items)?;
         for (site, count) in &self.elsewhere {
             write!(f, "\n{count:>8} addresses of files are still at {site}")?;
         }
         self.missing.lines(f, "still elsewhere")?;
         if self.busy > 0 {
-            write!(f, "\n{:>8} records were written by others meanwhile: run it again", self.busy)?;
+            write!(f, "\n{:>8} items were written by others meanwhile: run it again", self.busy)?;
         }
         Ok(())
     }
@@ -60,6 +57,7 @@ struct AddressChange<'a> {
     registry: &'a Registry,
     /// Sites whose files are here.
     sites: HashSet<String>,
+    marks: &'a UploadMarks,
     /// Files that have another name here.
     renamed: &'a HashMap<String, String>,
     /// Names of files that are here, among those that the texts of these records have.
@@ -67,10 +65,7 @@ struct AddressChange<'a> {
     report: AddressReport,
 }
 
-/// The texts of a record, and its version.
-type TextRow = (i64, i64, String, String);
-
-/// Changes the addresses in contents, excerpts and meta values. `sites`: addresses of the site that the records come from;
+/// Changes the addresses in all texts that may name files. `sites`: addresses of the site that the records come from;
 /// `renamed`: names of files there, with those that they have here.
 ///
 /// # Errors
@@ -88,50 +83,24 @@ pub fn rewrite(
         Ok(())
     })?;
     sites.remove("");
-    let mut change = AddressChange { registry, sites, renamed, here: HashSet::new(), report: AddressReport::default() };
-    let mut last = 0;
-    loop {
-        let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
-        let mut plan = records::columns(columns::TABLE, &["id", VERSION, columns::CONTENT, columns::EXCERPT], after);
-        (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(PAGE));
-        let snapshot = services.storage.snapshot()?;
-        let rows: Vec<TextRow> = snapshot.rows_as(&plan)?;
-        let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
-        let Some(end) = ids.last() else { return Ok(change.report) };
-        last = *end;
-        let values = snapshot.meta(&name("content"), &ids)?;
-        let mut values: Vec<(i64, i64, Value)> =
-            values.iter().filter_map(|own| Some((own.id, own.number, serde_json::from_str(&own.json).ok()?))).collect();
-        let mut named = HashSet::new();
-        let mut note = |text: &mut String| named.extend(named_files(text));
-        values.iter_mut().for_each(|(.., value)| php::each_text(value, &mut note));
-        rows.iter().for_each(|(_, _, content, excerpt)| {
-            named.extend(named_files(content).into_iter().chain(named_files(excerpt)))
-        });
+    let marks = UploadMarks::of(registry, &*services.storage)?;
+    let mut change = AddressChange {
+        registry,
+        sites,
+        marks: &marks,
+        renamed,
+        here: HashSet::new(),
+        report: AddressReport::default(),
+    };
+    texts::each_page(registry, &*services.storage, |table, snapshot, mut rows| {
+        let named: HashSet<String> = rows.iter_mut().flat_map(|row| row.files(&marks)).collect();
         let named = named.iter().map(|name| renamed.get(name).unwrap_or(name));
-        change.here = file::among(&*snapshot, named)?;
-        drop(snapshot);
-        for (id, version, content, excerpt) in rows {
-            let target = Target::Existing { key: DbValue::Int(id), expect: Some(version) };
-            let mut put = Put::new(columns::TABLE, target, Vec::new());
+        change.here = file::among(snapshot, named)?;
+        for mut row in rows {
             let before = change.report.changed;
-            for (column, mut text) in [(columns::CONTENT, content), (columns::EXCERPT, excerpt)] {
-                if change.stored(&mut text) {
-                    put.set.push(text_column(column, &text));
-                }
-            }
-            for (_, number, value) in values.iter_mut().filter(|(own, ..)| *own == id) {
-                let mut changed = false;
-                php::each_text(value, &mut |text| changed |= change.stored(text));
-                if changed {
-                    put.meta.push(MetaChange::Set(*number, value.to_string().into()));
-                }
-            }
-            if change.report.changed == before {
-                continue;
-            }
+            let Some(put) = row.changed(table, |text| change.stored(text)) else { continue };
             match wait(services.storage.commit(WritePlan::new(vec![Change::Put(put)]))) {
-                Ok(_) => change.report.records += 1,
+                Ok(_) => change.report.items += 1,
                 Err(CommitError::Stale) => {
                     change.report.changed = before;
                     change.report.busy += 1;
@@ -139,7 +108,9 @@ pub fn rewrite(
                 Err(error) => return Err(BootError::Commit(error)),
             }
         }
-    }
+        Ok(())
+    })?;
+    Ok(change.report)
 }
 
 impl AddressChange<'_> {
@@ -156,7 +127,7 @@ impl AddressChange<'_> {
 
     /// A text after the change; `None`: there is nothing to change.
     fn text(&mut self, text: &str) -> Option<String> {
-        let mut places: Vec<(usize, usize)> = uploads(text).collect();
+        let mut places: Vec<(usize, usize)> = self.marks.places(text).collect();
         places.sort_unstable();
         let (mut changed, mut done) = (String::new(), 0);
         for (at, behind) in places {

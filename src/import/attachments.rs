@@ -3,7 +3,9 @@
 //! They keep their names, so that the addresses in contents stay right: the files of records, the smaller copies beside
 //! them, and those that contents name. Files that are here already stay, so it may be run again with more files.
 
-use super::uploads::{UploadFolder, named_files};
+use super::file_records::each_file;
+use super::texts;
+use super::uploads::{UploadFolder, UploadMarks, dated};
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::families::content::columns;
@@ -11,49 +13,41 @@ use crate::families::file::{self, FileSource, FileStore, ImportedFile, PictureOp
 use crate::families::text_column;
 use crate::files::is_key;
 use crate::files::kinds::FileKind;
-use crate::records::{self, Record, meta_space};
-use crate::registry::{Registry, name};
+use crate::records::Record;
+use crate::registry::Registry;
 use crate::scope::read_settings;
 use cms_base::pool::JobOwner;
 use cms_storage::Storage;
-use cms_storage::plan::{Change, Cond, DbValue, Name, Op, Order, Put, Target, WritePlan};
-use cms_text::php;
+use cms_storage::plan::{Change, Put, Target, WritePlan};
 use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Records processed together.
-const PAGE: u64 = 200;
-
-/// Records whose contents are looked through together: they may be long.
-const CONTENTS: u64 = 20;
 
 /// Names that the report spells out.
 const NAMED: usize = 20;
 
-/// The meta key of what WordPress knows of a picture and its smaller copies.
-const DETAILS: &str = "_wp_attachment_metadata";
-
 /// Names of files that have something in common: the first ones, and how many there are.
 #[derive(Debug, Default)]
-pub(super) struct FileNames {
+pub struct FileNames {
     listed: Vec<String>,
     count: u64,
 }
 
 impl FileNames {
-    pub(super) fn add(&mut self, text: impl Into<String>) {
+    /// Adds one.
+    pub fn add(&mut self, text: impl Into<String>) {
         self.count += 1;
         if self.listed.len() < NAMED {
             self.listed.push(text.into());
         }
     }
 
-    pub(super) fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
+    /// Writes them on lines of their own, each behind `what`.
+    pub fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
         for text in &self.listed {
             write!(f, "\n{what}: {text}")?;
         }
@@ -115,69 +109,8 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
         bringing.store.now = services.clock.now();
         bringing.one(record, details)
     })?;
-    bringing.contents()?;
+    bringing.named()?;
     Ok(bringing.report)
-}
-
-/// Visits the records of files, each with what WordPress knows of it.
-///
-/// # Errors
-/// The database cannot be read, or the visit fails.
-pub(super) fn each_file(
-    registry: &Registry,
-    storage: &dyn Storage,
-    mut visit: impl FnMut(Record<'_>, &Value) -> Result<(), BootError>,
-) -> Result<(), BootError> {
-    for resource in registry.content_types().filter(|resource| resource.supports("files")) {
-        let mut last = 0;
-        loop {
-            let after = Cond::Compare(resource.key.clone(), Op::Gt, DbValue::Int(last));
-            let mut plan = records::plan(resource, after);
-            (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(PAGE));
-            let rows = storage.snapshot()?.rows(&plan)?;
-            let Some(row) = rows.last() else { break };
-            last = Record { resource, row }.id();
-            let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
-            let details = storage.snapshot()?.meta(&meta_space(resource), &ids)?;
-            for row in &rows {
-                let record = Record { resource, row };
-                let own = details.iter().find(|value| value.id == record.id() && &*value.key == DETAILS);
-                visit(record, &details_of(own.map(|own| &*own.json)))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Visits the records of content, each with the names of files in its content, its excerpt and its meta values.
-///
-/// # Errors
-/// The database cannot be read, or the visit fails.
-pub(super) fn each_content(
-    storage: &dyn Storage,
-    mut visit: impl FnMut(i64, BTreeSet<String>) -> Result<(), BootError>,
-) -> Result<(), BootError> {
-    let mut last = 0;
-    loop {
-        let after = Cond::Compare(name("id"), Op::Gt, DbValue::Int(last));
-        let mut plan = records::columns(columns::TABLE, &["id", columns::CONTENT, columns::EXCERPT], after);
-        (plan.order, plan.limit) = (vec![Order::Column(name("id"), false)], Some(CONTENTS));
-        let snapshot = storage.snapshot()?;
-        let rows: Vec<(i64, Name, Name)> = snapshot.rows_as(&plan)?;
-        let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
-        let Some(end) = ids.last() else { return Ok(()) };
-        last = *end;
-        let meta = snapshot.meta(&name("content"), &ids)?;
-        drop(snapshot);
-        for (id, content, excerpt) in &rows {
-            let mut files: BTreeSet<String> = [&**content, &**excerpt].into_iter().flat_map(named_files).collect();
-            for own in meta.iter().filter(|value| value.id == *id) {
-                let mut value: Value = serde_json::from_str(&own.json).unwrap_or_default();
-                php::each_text(&mut value, &mut |text| files.extend(named_files(text)));
-            }
-            visit(*id, files)?;
-        }
-    }
 }
 
 impl AttachmentImport<'_> {
@@ -303,30 +236,38 @@ impl AttachmentImport<'_> {
         file::recognised(&format!("file.{end}"), path, &self.store.registry.declaration.media).map(|(_, kind)| kind)
     }
 
-    /// Stores the files of the folder that texts and meta values of records name. Each belongs to the record that names it
-    /// first.
-    fn contents(&mut self) -> Result<(), BootError> {
-        each_content(self.store.storage, |id, files| {
-            let mut keys = Vec::new();
-            for relative in files {
-                let Some((relative, path)) = self.uploads.file(&relative) else { continue };
-                if self.kind(&path).is_some() {
+    /// Stores the files of the folder that texts name. Each belongs to the record that names it first: one that only a term,
+    /// an account, a comment or a widget names has none.
+    fn named(&mut self) -> Result<(), BootError> {
+        let marks = UploadMarks::of(self.store.registry, self.store.storage)?;
+        texts::each_page(self.store.registry, self.store.storage, |table, snapshot, rows| {
+            for mut row in rows {
+                let files = row.files(&marks).into_iter().filter_map(|relative| self.uploads.file(&relative));
+                let files: Vec<(String, PathBuf)> = files.filter(|(_, path)| self.kind(path).is_some()).collect();
+                if !table.has_files() {
+                    let here = file::among(snapshot, files.iter().map(|(relative, _)| relative))?;
+                    for (relative, _) in files.into_iter().filter(|(relative, _)| !here.contains(relative)) {
+                        self.report
+                            .refused
+                            .add(format!("{relative}: no record names it: upload it, and name it again"));
+                    }
+                    continue;
+                }
+                let mut keys = Vec::new();
+                for (relative, path) in files {
                     keys.extend(self.adopt(&path, relative)?);
                 }
+                if !keys.is_empty() {
+                    self.commit(file::owned_by(&keys, &row.key))?;
+                }
             }
-            if keys.is_empty() { Ok(()) } else { self.commit(file::owned_by(&keys, &DbValue::Int(id))) }
+            Ok(())
         })
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<(), BootError> {
         wait(self.store.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
     }
-}
-
-/// The details that WordPress knows of a picture, from its meta value.
-fn details_of(stored: Option<&str>) -> Value {
-    let text = stored.and_then(|json| serde_json::from_str::<String>(json).ok());
-    text.and_then(|text| php::unserialize(&text)).unwrap_or_default()
 }
 
 /// The names of the copies of a picture that its details list.
@@ -373,7 +314,8 @@ fn key_of(wanted: &str, record: Record<'_>) -> String {
 fn wanted(extra: &Map<String, Value>) -> Vec<String> {
     let filed = extra.get("media_details").and_then(|d| d.get("file")).and_then(Value::as_str).unwrap_or_default();
     let url = extra.get("source_url").and_then(Value::as_str).unwrap_or_default();
-    let whole = ["/uploads/", "/files/"].iter().find_map(|mark| url.split_once(mark)).map_or("", |(_, below)| below);
+    let marked = ["/uploads/", "/files/"].iter().find_map(|mark| url.split_once(mark));
+    let whole = marked.or_else(|| dated(url)).map_or("", |(_, below)| below);
     let below = whole.split(['?', '#']).next().unwrap_or_default();
     let decoded = percent_decode_str(below).decode_utf8_lossy().into_owned();
     let own = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -406,6 +348,7 @@ mod tests {
             &["2008/06/a.jpg", "2008/06/a.jpg?w=5", "a.jpg"],
         );
         check(json!({"source_url": "http://x/files/b.jpg"}), &["b.jpg"]);
+        check(json!({"source_url": "http://x.files.example/2008/06/c.jpg"}), &["2008/06/c.jpg", "c.jpg"]);
         check(json!({"media_details": {"file": ""}}), &[]);
     }
 }

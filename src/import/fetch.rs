@@ -1,7 +1,10 @@
 //! Files of imported records, downloaded from where they are into the folder that [`super::attachments`] brings them from: those of
-//! records with their smaller copies, and those that contents and meta values name. Files of the folder are not requested again.
+//! records with their smaller copies, and those that texts name. Files of the folder are not requested again.
 
-use super::attachments::{FileNames, each_content, each_file, listed_copies};
+use super::attachments::{FileNames, listed_copies};
+use super::file_records::each_file;
+use super::texts;
+use super::uploads::{UploadMarks, dated};
 use crate::boot::{BootError, Services};
 use crate::families::file;
 use crate::files::kinds;
@@ -123,8 +126,9 @@ fn wanted(registry: &Registry, services: &Services) -> Result<WantedFiles, BootE
         let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
         let address = extra.get("source_url").and_then(Value::as_str).unwrap_or_default();
         let address = address.split(['?', '#']).next().unwrap_or_default();
-        let Some((base, file)) = address.split_once(MARK) else { return Ok(()) };
-        let (base, file) = (format!("{base}{MARK}"), percent_decode_str(file).decode_utf8_lossy());
+        let marked = address.find(MARK).map(|at| address.split_at(at + MARK.len()));
+        let Some((base, file)) = marked.or_else(|| dated(address)) else { return Ok(()) };
+        let (base, file) = (base.to_owned(), percent_decode_str(file).decode_utf8_lossy());
         let beside = file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
         for copy in listed_copies(details) {
             wanted.add(&base, format!("{beside}{copy}"));
@@ -137,8 +141,9 @@ fn wanted(registry: &Registry, services: &Services) -> Result<WantedFiles, BootE
         return Ok(wanted);
     };
     let media = &registry.declaration.media;
-    each_content(storage, |_, files| {
-        for file in files {
+    let marks = UploadMarks::of(registry, storage)?;
+    texts::each_page(registry, storage, |_, _, mut rows| {
+        for file in rows.iter_mut().flat_map(|row| row.files(&marks)) {
             // Of the forms that a name may have, those that go on with another address or are no file are none.
             let is_file = media.types.contains_key(kinds::promised(&file, media)) && !file.contains("://");
             if is_file && !file.contains(MARK) {

@@ -1,6 +1,12 @@
 //! A folder of uploads: its files, the copies beside a file, and the names of files in texts.
 
+use super::file_records::each_file;
+use crate::boot::BootError;
+use crate::families::content::columns;
+use crate::registry::Registry;
+use cms_storage::Storage;
 use percent_encoding::percent_decode_str;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +15,9 @@ const LONGEST: usize = 1024;
 
 /// Names that a text is searched for.
 const MOST_NAMES: usize = 50_000;
+
+/// Texts that are looked for before names.
+const MOST_MARKS: usize = 40;
 
 /// The folder. The names of the directory that was looked at last stay in memory: files come month by month.
 pub(super) struct UploadFolder {
@@ -71,17 +80,64 @@ fn is_mark(mark: &str) -> bool {
     }
 }
 
-/// Files in folders of uploads that texts name: the part of each address behind `/uploads/`, in every form in which it
-/// may be the name of a file. JSON texts escape slashes.
-pub(super) fn named_files(text: &str) -> BTreeSet<String> {
-    let names = uploads(text).flat_map(|(_, behind)| names(&text[behind..]));
-    names.take(MOST_NAMES).map(|(name, _)| name).collect()
+/// Texts that stand before the names of files in addresses.
+pub(super) struct UploadMarks(Vec<String>);
+
+impl UploadMarks {
+    /// Those of the files that a site has: folders of uploads, and the places of files that an address of a record names. JSON
+    /// texts escape slashes.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub(super) fn of(registry: &Registry, storage: &dyn Storage) -> Result<UploadMarks, BootError> {
+        let mut marks = UploadMarks::default();
+        each_file(registry, storage, |record, _| {
+            let extra: Value = serde_json::from_str(record.text("extra")).unwrap_or_default();
+            for address in [record.text(columns::GUID), extra["source_url"].as_str().unwrap_or_default()] {
+                marks.add(address);
+            }
+            Ok(())
+        })?;
+        Ok(marks)
+    }
+
+    /// Takes the place of a file whose address has no folder of uploads.
+    fn add(&mut self, address: &str) {
+        let Some((place, _)) = dated(address).filter(|(place, _)| !place.contains("/uploads/")) else { return };
+        let Some((_, place)) = place.split_once("//") else { return };
+        if self.0.len() < MOST_MARKS && !self.0.iter().any(|mark| mark == place) {
+            self.0.extend([place.to_owned(), place.replace('/', "\\/")]);
+        }
+    }
+
+    /// The files that a text names: the part of each address behind a mark, in every form in which it may be the name of a
+    /// file.
+    pub(super) fn named_files(&self, text: &str) -> BTreeSet<String> {
+        let names = self.places(text).flat_map(|(_, behind)| names(&text[behind..]));
+        names.take(MOST_NAMES).map(|(name, _)| name).collect()
+    }
+
+    /// The places where a text has a mark: where that begins, and what is behind it.
+    pub(super) fn places(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        self.0.iter().flat_map(move |mark| text.match_indices(mark.as_str()).map(|(at, mark)| (at, at + mark.len())))
+    }
 }
 
-/// The places where a text names a folder of uploads: where the slash before its name is, and what is behind it.
-pub(super) fn uploads(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    const MARKS: [&str; 2] = ["/uploads/", "\\/uploads\\/"];
-    MARKS.into_iter().flat_map(|mark| text.match_indices(mark).map(move |(at, _)| (at, at + mark.len())))
+impl Default for UploadMarks {
+    fn default() -> UploadMarks {
+        UploadMarks(vec!["/uploads/".to_owned(), "\\/uploads\\/".to_owned()])
+    }
+}
+
+/// The place and the name of a file in an address that ends with month and name, as WordPress stores files:
+/// `https://files.example/` and `2013/03/tree.jpg`.
+pub(super) fn dated(address: &str) -> Option<(&str, &str)> {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    let (last, month, year) = (slashes.next()?, slashes.next()?, slashes.next()?);
+    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_dated = digits(&path[year + 1..month], 4) && digits(&path[month + 1..last], 2) && path[last..].contains('.');
+    is_dated.then(|| path.split_at(year + 1))
 }
 
 /// Every name of a file that may be at the beginning of a text, with its bytes there.
@@ -142,7 +198,7 @@ mod tests {
     #[test]
     fn names_of_files_in_texts() {
         let check = |text: &str, expected: &str| {
-            let found = named_files(text);
+            let found = UploadMarks::default().named_files(text);
             assert!(found.contains(expected), "{text}: {found:?}");
         };
         check("<img src=\"http://x/wp-content/uploads/2020/01/a-5x5.jpg\">", "2020/01/a-5x5.jpg");
@@ -155,6 +211,21 @@ mod tests {
         check("{\"url\":\"http:\\/\\/x\\/uploads\\/2020\\/e.jpg\"}", "2020/e.jpg");
         check("url(http://x/uploads/f.jpg)", "f.jpg");
         check("http://x/uploads/g.pdf?download=1", "g.pdf");
-        assert!(named_files("nothing, or /uploads/ alone").is_empty());
+        assert!(UploadMarks::default().named_files("nothing, or /uploads/ alone").is_empty());
+    }
+
+    #[test]
+    fn places_of_files_without_a_folder_of_uploads() {
+        let mut marks = UploadMarks::default();
+        for address in
+            ["https://x.files.example/2013/03/a.jpg?w=5", "https://y/uploads/2013/03/a.jpg", "https://z/?p=1", "a/b"]
+        {
+            marks.add(address);
+        }
+        let found =
+            marks.named_files("<img src=\"https://x.files.example/2014/12/b.jpg?w=300\"> https://z/2014/12/c.jpg");
+        assert!(found.contains("2014/12/b.jpg") && !found.contains("2014/12/c.jpg"), "{found:?}");
+        assert_eq!(marks.0.len(), 4);
+        assert_eq!(dated("https://z/201/03/a.jpg"), None);
     }
 }

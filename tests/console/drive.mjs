@@ -1,4 +1,5 @@
-// Runs the walks, or those that are named: `drive.mjs lists forms`. Two at a time, each with a server of its own.
+// Runs the walks, or those that are named: `drive.mjs lists forms`. Two at a time, each with a server of its own; the longest
+// begin, so that none is left to run alone.
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch, person } from "./browser.mjs";
@@ -7,6 +8,7 @@ import { start } from "./server.mjs";
 const folder = join(process.cwd(), "tests/console/walks");
 const shots = join(process.cwd(), "target/console/failed");
 const chosen = process.argv.slice(2);
+const longest = ["speed", "screens", "export"];
 const names = readdirSync(folder).filter((name) => name.endsWith(".mjs")).map((name) => name.slice(0, -4)).sort();
 const unknown = chosen.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
@@ -48,7 +50,7 @@ async function play(name) {
   }
 }
 
-const waiting = chosen.length > 0 ? [...chosen] : [...names];
+const waiting = chosen.length > 0 ? [...chosen] : [...longest, ...names.filter((name) => !longest.includes(name))];
 const lane = async () => {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     await play(name).catch((error) => {

@@ -149,6 +149,13 @@ fn a_database_of_a_newer_version_is_refused() {
     let known: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a number");
     conn.pragma_update(None, "user_version", known + 1).expect("a write");
     drop(conn);
+    let state = || {
+        let entries = std::fs::read_dir(server.folder.path()).expect("the folder");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        (names, std::fs::read(&path).expect("the database"))
+    };
+    let before = state();
     let database = format!("storage.url=sqlite:{}", path.display());
     let output = program()
         .args(["--config", server.path("routes.toml").to_str().expect("a path"), "--set", &database])
@@ -160,6 +167,7 @@ fn a_database_of_a_newer_version_is_refused() {
     assert!(said.contains("written by a newer version") && said.contains("restore the backup"), "{said}");
     let status = command(&server, &["status"]);
     assert!(text(&status.stderr).contains("newer version"), "{}", text(&status.stderr));
+    assert!(state() == before, "nothing is touched");
 }
 
 /// Overwrites bytes in the middle of a text of a database.

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 const SITE: &str = include_str!("../../fixtures/books/site.toml");
 const SCHEMA: &str = include_str!("../../fixtures/books/book.json");
 
-fn folder() -> TempDir {
+/// The shipped declarations and this resource.
+pub(super) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
     fs::write(folder.path().join("site.toml"), SITE).expect("a file");

@@ -39,7 +39,12 @@ impl Database {
     }
 
     fn run(&self, text: &str) {
-        postgres::psql(self.url.as_str(), text);
+        self.read(text);
+    }
+
+    /// The lines that a statement prints.
+    fn read(&self, text: &str) -> String {
+        postgres::psql(self.url.as_str(), text)
     }
 
     /// Its address with changes.
@@ -331,7 +336,12 @@ fn what_is_wrong_with_a_database_is_said_at_the_start_with_what_helps() {
     let (text, failed) = start();
     assert!(!failed && text.contains("ready in"), "{text}");
     database.run("UPDATE layout SET definition = '99' WHERE name = 'version'");
+    // Every row that any transaction has written since counts.
+    let written = "SELECT (SELECT string_agg(name || definition, ',' ORDER BY name) FROM layout), \
+        (SELECT count(*) FROM pg_class), (SELECT max(seq) FROM change_feed)";
+    let before = database.read(written);
     refused("written by a newer version", "Start the newer version");
+    assert_eq!(database.read(written), before, "nothing is touched");
     database.run("UPDATE layout SET definition = 'else' WHERE name = 'program'");
     refused("holds tables of another program", "Name an empty database");
 }

@@ -34,17 +34,19 @@ const DISTURBANCES: &[(&str, &str, bool)] = &[
 /// Places in the work at which each disturbance begins; `CMS_TEST_DISK` sets another number.
 const PLACES: usize = 1;
 
-/// The library that stands between the program and the disk; `None` without a C compiler.
+/// A library of C that is preloaded into the program, with its folder; `None` without a compiler.
+pub(super) fn preloaded(source: &str) -> Option<(TempDir, PathBuf)> {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (text, library) = (folder.path().join("library.c"), folder.path().join("library.so"));
+    std::fs::write(&text, source).expect("a file");
+    let built = Command::new("cc").args(["-O1", "-shared", "-fPIC", "-o"]).args([&library, &text]).status();
+    built.is_ok_and(|status| status.success()).then_some((folder, library))
+}
+
+/// The library that stands between the program and the disk.
 fn library() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
-    let built = BUILT.get_or_init(|| {
-        let folder = TempDir::new().expect("a temporary folder");
-        let (source, library) = (folder.path().join("disk.c"), folder.path().join("disk.so"));
-        std::fs::write(&source, include_str!("disk/disk.c")).expect("a file");
-        let built = Command::new("cc").args(["-O1", "-shared", "-fPIC", "-o"]).args([&library, &source]).status();
-        built.is_ok_and(|status| status.success()).then_some((folder, library))
-    });
-    built.as_ref().map(|(_, library)| &**library)
+    BUILT.get_or_init(|| preloaded(include_str!("disk/disk.c"))).as_ref().map(|(_, library)| &**library)
 }
 
 /// The environment of a program whose calls from `from` to `to` are disturbed.

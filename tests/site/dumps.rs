@@ -1,7 +1,9 @@
 //! `cms-server import site.sql`: the database of a WordPress becomes the site, with accounts that can log in, settings and
 //! redirects. What a dump and an export both have is the same by either way.
 
+use super::media::{encoded, halves};
 use super::server::{Server, run, stdout};
+use image::ImageFormat;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Output;
@@ -318,6 +320,111 @@ fn widgets_come_with_their_areas() {
     assert!(report.contains("2 widgets of the area sidebar-1, which nothing declares"), "{report}");
     let unused = areas(&server, "wp_inactive_widgets");
     assert_eq!(unused.as_array().map(Vec::len), Some(3), "{unused}");
+}
+
+/// A text as PHP serialises it.
+fn serialised(text: &str) -> String {
+    format!("s:{}:\"{text}\";", text.len())
+}
+
+#[test]
+fn addresses_of_files_are_rewritten_wherever_texts_are() {
+    let old = "https://old.example/wp-content/uploads/2020";
+    let (here, gone) = (format!("{old}/a.png"), format!("{old}/gone.png"));
+    let settings = format!(
+        "a:2:{{i:2;a:1:{{s:4:\"text\";{}}}s:12:\"_multiwidget\";i:1;}}",
+        serialised(&format!("<img src=\"{here}\">"))
+    );
+    let list = format!("a:1:{{i:0;{}}}", serialised(&here));
+    let rows = [
+        format!(
+            "INSERT INTO `wp_posts` (ID,post_type,post_status,post_title,post_name,post_content,menu_order) VALUES \
+             (71,'post','publish','A','a','{here}',0),(72,'nav_menu_item','publish','A','b','',1);\n"
+        ),
+        format!(
+            "INSERT INTO `wp_postmeta` VALUES (70,72,'_menu_item_type','custom'),(71,72,'_menu_item_url','{here}');\n"
+        ),
+        format!("INSERT INTO `wp_termmeta` VALUES (70,3,'icon','{here}'),(71,3,'lost','{gone}');\n"),
+        format!("INSERT INTO `wp_usermeta` VALUES (70,1,'portrait','{list}'),(71,1,'description','See {here}');\n"),
+        format!("INSERT INTO `wp_commentmeta` VALUES (70,21,'shot','{here}'),(71,21,'loose','{old}/loose.png');\n"),
+        format!(
+            "INSERT INTO `wp_options` VALUES (50,'sidebars_widgets','a:1:{{s:6:\"footer\";a:1:{{i:0;s:6:\"text-2\";}}}}','yes'),\
+             (51,'widget_text','{settings}','yes');\n"
+        ),
+    ];
+    let server = Server::with(&["site.prefix=wp"]);
+    let folder = server.path("uploads");
+    fs::create_dir_all(folder.join("2020")).expect("a folder");
+    for name in ["a.png", "loose.png"] {
+        fs::write(folder.join("2020").join(name), encoded(&halves(20, 20), ImageFormat::Png)).expect("written");
+    }
+    let report = import(&server, &with(&rows.concat()), &["--attachments", folder.to_str().expect("a path")]);
+    for told in [
+        "8 addresses in 7 items lead to the files here",
+        "still elsewhere: 2020/gone.png at old.example",
+        "still elsewhere: 2020/loose.png at old.example",
+        "not taken: 2020/loose.png: no record names it",
+    ] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+    let new = "http://127.0.0.1:0/wp-content/uploads/2020/a.png";
+    let value = |key: &str| {
+        let stored = server.sql(&format!("SELECT json FROM meta WHERE key = '{key}'"));
+        assert!(stored.iter().all(|value| !value.contains("old.example")) && !stored.is_empty(), "{key}: {stored:?}");
+        stored[0].clone()
+    };
+    assert_eq!(value("icon"), json!(new).to_string());
+    assert_eq!(value("shot"), json!(new).to_string());
+    assert_eq!(value("portrait"), json!(format!("a:1:{{i:0;{}}}", serialised(new))).to_string());
+    let shown = |path: &str| server.admin("GET", &format!("/wp/v2/{path}?context=edit"), None).body;
+    let ada = server.admin("GET", "/wp/v2/users?slug=ada-a&context=edit", None).body;
+    assert_eq!(ada[0]["description"], json!(format!("See {new}")));
+    assert_eq!(shown("menu-items/72")["url"], json!(new));
+    assert_eq!(shown("widgets/text-2")["instance"]["raw"]["text"], json!(format!("<img src=\"{new}\">")));
+}
+
+#[test]
+fn values_of_terms_accounts_and_comments_are_proposed() {
+    let list = "a:1:{i:0;s:1:\"a\";}";
+    let rows = [
+        format!("INSERT INTO `wp_termmeta` VALUES (70,3,'rank','7'),(71,3,'tones','{list}'),(72,3,'_wp_x','1');\n"),
+        format!("INSERT INTO `wp_usermeta` VALUES (70,1,'points','12'),(71,1,'tools','{list}'),(72,2,'points','x');\n"),
+        format!(
+            "INSERT INTO `wp_commentmeta` VALUES (70,21,'liked','0'),(71,22,'liked','1'),(72,21,'akismet_result','x'),\
+             (73,21,'mixed','{list}'),(74,22,'mixed','text');\n"
+        ),
+    ];
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let path = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
+    stdout(&["init", &path("")], "");
+    fs::write(path("site.sql"), with(&rows.concat())).expect("a file");
+    let told = stdout(&["import", &path("site.sql"), "--propose", &path(""), "--json"], "");
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    // Beside those above: mood, list and blob of the record, colour of the term, rating of the comment.
+    assert_eq!(told["counts"]["meta keys"], 11, "{told}");
+    let left_out = told["left_out"].to_string();
+    for line in [
+        "meta key _wp_* of category: a column has it, or WordPress keeps it for itself (1 values)",
+        "meta key akismet_* of comment: the plugin keeps it for itself (1 values)",
+        "meta key mixed of comment: its values are texts, and lists or objects (2 comments)",
+    ] {
+        assert!(left_out.contains(line), "{line}: {left_out}");
+    }
+    stdout(&["check", "--config", &path("routes.toml"), "--set", "site.prefix=wp"], "");
+    let server = Server::over(folder, &["site.prefix=wp"]);
+    let report = import(&server, &with(&rows.concat()), &[]);
+    let named = report.lines().find(|line| line.starts_with("meta keys that nothing declares")).unwrap_or_default();
+    assert!(!["rank", "tones", "points", "tools", "liked"].iter().any(|key| named.contains(key)), "{report}");
+    let shown = |path: &str| server.admin("GET", &format!("/wp/v2/{path}"), None).body["meta"].clone();
+    let term = shown("categories/3");
+    assert_eq!((&term["rank"], &term["tones"]), (&json!(7), &json!(["a"])), "{term}");
+    let accounts =
+        |more: &str| server.admin("GET", &format!("/wp/v2/users?slug=ada-a{more}"), None).body[0]["meta"].clone();
+    let account = accounts("&context=edit");
+    assert_eq!((&account["points"], &account["tools"]), (&json!("12"), &json!(["a"])), "{account}");
+    let comments = ["comments/21?context=edit", "comments/22?context=edit"].map(shown);
+    assert_eq!((&comments[0]["liked"], &comments[1]["liked"]), (&json!(false), &json!(true)), "{comments:?}");
+    assert_eq!(accounts("").get("points"), None, "strangers read accounts");
 }
 
 #[test]

@@ -530,7 +530,7 @@ fn addresses_of_files_that_are_here_are_rewritten() {
     import(&server, &text, &["--attachments", folder, "--keep-addresses"]);
     assert_eq!(raw(&server).0, json!(content));
     let report = import(&server, &text, &["--attachments", folder]);
-    assert!(report.contains("6 addresses in 1 records lead to the files here"), "{report}");
+    assert!(report.contains("6 addresses in 1 items lead to the files here"), "{report}");
     assert!(report.contains("1 addresses of files are still at other.example"), "{report}");
     assert!(report.contains("still elsewhere: 2020/gone.jpg at old.example"), "{report}");
     // The address that the declarations give the site.
@@ -545,7 +545,7 @@ fn addresses_of_files_that_are_here_are_rewritten() {
     assert_eq!(values[1], json!(list).to_string());
     assert!(values[0].contains("a%20b.jpg") && !values[0].contains("old.example"), "{values:?}");
     let again = import(&server, &text, &["--attachments", folder]);
-    assert!(again.contains("0 addresses in 0 records"), "{again}");
+    assert!(again.contains("0 addresses in 0 items"), "{again}");
 }
 
 #[test]

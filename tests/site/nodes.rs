@@ -160,7 +160,7 @@ fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
     assert!(log.contains("has other declarations") && !log.contains("uploads"), "{log}");
 }
 
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 

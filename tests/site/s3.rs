@@ -1,7 +1,7 @@
 //! Files in S3; `tests/s3/run` builds with the feature, starts a server for it and passes the path of its folder.
 
 use super::media::{fetch, png, upload};
-use super::server::Server;
+use super::server::{Server, stdout};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +54,15 @@ fn files_live_in_a_bucket() {
     assert_eq!(edited.status, 201, "{}", edited.text);
     let again = upload(&server, "tree.png", "image/png", bytes.clone());
     assert!(again.body["source_url"].as_str().is_some_and(|u| u.ends_with("/tree-1.png")), "{}", again.text);
+    // They leave the bucket for a folder.
+    let copies = server.path("uploads");
+    let mut args = server.args();
+    args.retain(|arg| *arg != "serve");
+    let place = copies.display().to_string();
+    args.extend(["export", "--files", &place]);
+    assert!(stdout(&args, "").contains(&format!("{} files copied", files().len())));
+    let key = made.body["media_details"]["file"].as_str().expect("a name");
+    assert!(std::fs::read(copies.join(key)).expect("a file") == bytes);
     for record in [&made, &text, &edited, &again] {
         let gone = server.admin("DELETE", &format!("/wp/v2/media/{}?force=true", record.body["id"]), None);
         assert_eq!(gone.status, 200, "{}", gone.text);

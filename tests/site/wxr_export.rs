@@ -1,9 +1,10 @@
 //! The way back: `cms-server export --wxr` writes what WordPress and `import` read.
 
+use super::media::{fetch, png, upload};
 use super::revisions::recipes;
 use super::server::{Server, run, stdout};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -231,4 +232,79 @@ fn an_export_is_in_parts_of_some_types_or_since_a_day() {
             "{more:?}: {done:?}"
         );
     }
+}
+
+/// Files below a folder, with their contents; without hidden ones.
+fn below(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(folder).expect("a path").display().to_string();
+            match path.is_dir() {
+                true if !name.starts_with('.') => folders.push(path),
+                false if !name.starts_with('.') => drop(found.insert(name, fs::read(path).expect("a file"))),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn uploaded_files_leave_with_their_names() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for name in ["tree.png", "with space.png"] {
+        assert_eq!(upload(&server, name, "image/png", png(400, 320)).status, 201);
+    }
+    let copied = |server: &Server| {
+        let mut args = server.args();
+        let folder = server.path("uploads").display().to_string();
+        args.extend(["export", "--files", &folder]);
+        stdout(&args, "")
+    };
+    let report = copied(&server);
+    let here = below(&server.path("uploads"));
+    let stored: BTreeSet<String> = server.sql("SELECT key FROM file WHERE record > 0").into_iter().collect();
+    assert_eq!(here.keys().cloned().collect::<BTreeSet<String>>(), stored, "{report}");
+    assert!(report.contains(&format!("{} files copied", stored.len())) && stored.len() >= 4, "{report}");
+    for (name, bytes) in &here {
+        let served =
+            fetch(&server, &json!(format!("{}/wp-content/uploads/{}", server.site, name.replace(' ', "%20"))), &[]);
+        assert!(served.status == 200 && served.bytes == *bytes, "{name}");
+    }
+    // An export that was ended goes on; what the folder has and is another file stays.
+    let names: Vec<&String> = here.keys().collect();
+    let place = |name: &str| server.path("uploads").join(name);
+    fs::remove_file(place(names[0])).expect("removed");
+    fs::write(place(names[1]), "another").expect("written");
+    fs::write(place(names[2]), &here[names[2]]).expect("written");
+    fs::write(place(".cms-server-export-x"), "half").expect("written");
+    let report = copied(&server);
+    for told in [
+        "       1 files copied".to_owned(),
+        format!("{} were in the folder", names.len() - 2),
+        format!("not copied, the folder has another file of this name: {}", names[1]),
+    ] {
+        assert!(report.contains(&told), "{told}: {report}");
+    }
+    assert_eq!(fs::read(place(names[1])).expect("a file"), b"another");
+    assert!(!place(".cms-server-export-x").exists());
+    // Nothing is chosen.
+    let mut args = server.args();
+    args.extend(["export"]);
+    assert_eq!(run(&args, "").status.code(), Some(2));
+
+    // Records and files together are the site.
+    fs::remove_file(place(names[1])).expect("removed");
+    let folder = place("").display().to_string();
+    exported(&server, "whole.xml", &["--files", &folder]);
+    let other = Server::with(&["site.prefix=wp"]);
+    let mut args = other.args();
+    let file = server.path("whole.xml").display().to_string();
+    args.extend(["import", &file, "--attachments", &folder]);
+    let report = stdout(&args, "");
+    assert!(report.contains("       2 files,") && !report.contains("not in the folder"), "{report}");
+    assert_eq!(other.get("/wp/v2/media").body.as_array().map(Vec::len), Some(2));
 }

@@ -57,7 +57,7 @@ holds "3. Import"
 play "An administrator for an export"
 contains "$(wp user list)" anna
 step "a second run brings nothing"
-contains "$(wp import site.sql --attachments uploads)" '0 addresses in 0 records'
+contains "$(wp import site.sql --attachments uploads)" '0 addresses in 0 items'
 step "the new site is as the old one"
 contains "$(wp compare "$old_site" --pause 0)" '0 differences'
 
@@ -70,7 +70,7 @@ holds "4. Compare"
 step "switch: the addresses of files follow, accounts log in, and old addresses lead to the records"
 sed -i "/^\[site\]/a $(block "5. Switch" toml | grep ^url)" site.toml
 eval "$(block "5. Switch" sh | head -1)" >switched
-contains "$(<switched)" '1 addresses in 1 records lead to the files here'
+contains "$(<switched)" '1 addresses in 1 items lead to the files here'
 start
 new=$server
 contains "$(answer boat/31)" 'https://www.example.org/wp-content/uploads/2024/01/tree-%C3%A9.png'

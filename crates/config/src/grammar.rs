@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The keys of [`FileKeys`].
 pub const FILE_KEYS: [&str; 3] = ["include", "overlays", "remove"];
@@ -46,23 +46,35 @@ pub struct Overlay {
     pub optional: bool,
 }
 
+/// The grammar that somebody holds, or a new one.
+fn held(kept: &Mutex<Weak<Grammar>>, make: impl FnOnce() -> Grammar) -> Arc<Grammar> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.upgrade().unwrap_or_else(|| {
+        let made = Arc::new(make());
+        *kept = Arc::downgrade(&made);
+        made
+    })
+}
+
 /// A JSON Schema made from types, with its compiled validator.
+#[derive(Debug)]
 pub struct Grammar {
     document: Value,
     validator: Validator,
 }
 
 impl Grammar {
-    /// The grammar of the merged declaration.
-    pub fn declaration() -> &'static Grammar {
-        static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
-        GRAMMAR.get_or_init(|| Grammar::new(schema_of::<Declaration>()))
+    /// The grammar of the merged declaration. It has some megabytes and is read while files are: it is made again when nobody
+    /// holds it.
+    pub fn declaration() -> Arc<Grammar> {
+        static HELD: Mutex<Weak<Grammar>> = Mutex::new(Weak::new());
+        held(&HELD, || Grammar::new(schema_of::<Declaration>()))
     }
 
     /// The grammar of [`FileKeys`].
-    pub fn file_keys() -> &'static Grammar {
-        static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
-        GRAMMAR.get_or_init(|| Grammar::new(schema_of::<FileKeys>()))
+    pub fn file_keys() -> Arc<Grammar> {
+        static HELD: Mutex<Weak<Grammar>> = Mutex::new(Weak::new());
+        held(&HELD, || Grammar::new(schema_of::<FileKeys>()))
     }
 
     fn new(document: Value) -> Grammar {

@@ -256,7 +256,7 @@ fn taken_out(root: &mut Node) -> Node {
 }
 
 fn read_file_keys(reader: &mut Reader<'_>, keys: &Node) -> Option<FileKeys> {
-    let found = check::check(Grammar::file_keys(), (keys, &keys.to_value()), &reader.sources, false);
+    let found = check::check(&Grammar::file_keys(), (keys, &keys.to_value()), &reader.sources, false);
     let said = serde_json::from_value::<FileKeys>(keys.to_value());
     if found.is_empty() && said.is_ok() {
         return said.ok();

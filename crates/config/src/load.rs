@@ -33,6 +33,8 @@ pub struct LoadedDeclaration {
     pub schemas: IndexMap<String, Value>,
     /// Entries of the files that resources name as `entries_file`, which then is a key of these.
     pub entries: EntryFiles,
+    /// The grammar that the files were checked against.
+    pub grammar: Arc<Grammar>,
     pub(super) sources: Arc<Sources>,
     pub(super) root: Arc<Node>,
     pub(super) schema_trees: Arc<IndexMap<String, Node>>,
@@ -60,6 +62,8 @@ pub struct LoadAttempt {
 
 /// [`load`] from anywhere, for reloads.
 pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item = (String, String)>) -> LoadAttempt {
+    // Held until the last file is read.
+    let (grammar, _of_keys) = (Grammar::declaration(), Grammar::file_keys());
     let mut reader = Reader::new(origin);
     let settings = settings(&mut reader, sets, env);
     let layers = layers::layers(&mut reader, &settings);
@@ -75,7 +79,7 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     }
     let entries = entry_files(&mut reader, &mut merged, &prefix);
     let files = std::mem::take(&mut reader.files);
-    LoadAttempt { outcome: finish(reader, merged.root, schema_trees, entries), files }
+    LoadAttempt { outcome: finish(reader, grammar, merged.root, schema_trees, entries), files }
 }
 
 /// The environment of the process, for [`load`]; variables that are not text are left out.
@@ -131,12 +135,13 @@ impl LoadedDeclaration {
 
 fn finish(
     mut reader: Reader<'_>,
+    grammar: Arc<Grammar>,
     root: Node,
     schema_trees: IndexMap<String, Node>,
     entries: EntryFiles,
 ) -> Result<LoadedDeclaration, Vec<Problem>> {
     let value = root.to_value();
-    reader.problems.extend(check::check(Grammar::declaration(), (&root, &value), &reader.sources, reader.partial));
+    reader.problems.extend(check::check(&grammar, (&root, &value), &reader.sources, reader.partial));
     reader.problems = Problem::sorted(reader.problems);
     if reader.problems.len() >= MOST_PROBLEMS {
         reader.problems.truncate(MOST_PROBLEMS);
@@ -153,7 +158,7 @@ fn finish(
     let schemas = schema_trees.iter().map(|(key, tree)| (key.clone(), tree.to_value())).collect();
     let (sources, root, schema_trees) = (Arc::new(reader.sources), Arc::new(root), Arc::new(schema_trees));
     let declaration = Arc::new(declaration);
-    Ok(LoadedDeclaration { declaration, schemas, entries, sources, root, schema_trees })
+    Ok(LoadedDeclaration { declaration, schemas, entries, grammar, sources, root, schema_trees })
 }
 
 #[cfg(test)]

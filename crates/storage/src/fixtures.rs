@@ -136,6 +136,7 @@ pub fn layout() -> Layout {
         vec![
             index("date", &["kind", "status", "date_local"]),
             index("author", &["kind", "status", "author", "date_local"]),
+            index("titles", &["kind", "status", "title_key"]),
             index("parent", &["parent", "kind", "status", "date_local"]),
         ],
     );

@@ -254,6 +254,8 @@ impl Executor for ToyReads<'_> {
     const TEXTS: ReadTexts =
         read_texts!("IN (SELECT value FROM rarray(?1))", "IN (SELECT value FROM rarray(?2))", "GROUP BY \"of\"");
 
+    const NAMES_INDEXES: bool = false;
+
     fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> std::result::Result<Vec<Row>, StorageError> {
         let (rows, are_words) = self.run(lowered)?;
         self.name_words(rows, &are_words, words)

@@ -274,15 +274,15 @@ impl<'d> DeclarationWriter<'d> {
         text
     }
 
-    /// Meta keys, those of most records first, and why others are not declared.
+    /// Meta keys, those of most items first, and why others are not declared.
     fn values(&mut self, proposal: &Proposal) -> (String, Vec<String>) {
         let (mut text, mut left_out) = (String::new(), Vec::new());
         let mut all: Vec<&ProposedMeta> = proposal.meta.iter().collect();
-        all.sort_by_key(|one| Reverse(one.records));
+        all.sort_by_key(|one| Reverse(one.items));
         for one in all {
             let neutral = neutral(&one.kind);
             let Some(name) = self.names.get(&one.kind).or_else(|| self.names.get(neutral)) else {
-                left_out.push(format!("meta key {} of {}: no resource shows records of this kind", one.key, one.kind));
+                left_out.push(format!("meta key {} of {}: no resource shows items of this kind", one.key, one.kind));
                 continue;
             };
             if self.declared.resources.get(name).is_some_and(|resource| resource.meta.contains_key(&one.key)) {

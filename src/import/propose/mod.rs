@@ -10,7 +10,7 @@ pub mod toml_text;
 
 use crate::boot::BootError;
 use crate::import::source::{self, ExportSource};
-use cms_declaration::Declaration;
+use crate::registry::Registry;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -86,14 +86,14 @@ pub struct ProposedGroup {
 /// A meta key, with the type that its values show.
 #[derive(Debug)]
 pub struct ProposedMeta {
-    /// Kind of the records that have it.
+    /// Kind of the records, taxonomy of the terms, or kind of the accounts or comments that have it.
     pub kind: String,
     pub key: String,
     pub schema: Value,
     pub single: bool,
-    /// The guess, and from how many records it was made.
+    /// The guess, and from how many items it was made.
     pub note: String,
-    pub records: u64,
+    pub items: u64,
 }
 
 /// A reader of one kind of file; `None`: the file is of another kind.
@@ -107,7 +107,7 @@ const READERS: &[SourceReader] = &[field_groups::read];
 /// # Errors
 /// The file is of no kind that is read, or a file that would be written is there already; then nothing is written.
 pub fn propose(
-    declared: &Declaration,
+    registry: &Registry,
     file: &Path,
     prefix: Option<&str>,
     folder: &Path,
@@ -116,11 +116,11 @@ pub fn propose(
     let is_site = source::holds_site(file).map_err(|error| refused(error.to_string()))?;
     let proposal = match is_site {
         false => from_json(file),
-        true => site_export::read(declared, &ExportSource::open(file, prefix, &ProgressBar::hidden())?),
+        true => site_export::read(registry, &ExportSource::open(file, prefix, &ProgressBar::hidden())?),
     };
     let proposal = proposal.map_err(refused)?;
     let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (files, mut report) = declarations::written(declared, proposal, &source);
+    let (files, mut report) = declarations::written(&registry.declaration, proposal, &source);
     write_all(folder, &files)?;
     report.files = files.into_iter().map(|(name, _)| folder.join(name)).collect();
     Ok(report)

@@ -3,12 +3,12 @@
 
 use super::field_groups;
 use super::{Proposal, ProposedMeta, ProposedTaxonomy, ProposedType};
-use crate::import::items::{ExportItem, ExportRecord, GREATEST, ReadError, SourcePart};
+use crate::import::items::{Author, ExportItem, ExportRecord, GREATEST, ReadError, SourcePart};
 use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
 use crate::import::report::versions_line;
 use crate::import::source::ExportSource;
-use cms_declaration::Declaration;
+use crate::registry::Registry;
 use cms_text::php;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ struct InternalNames {
 ///
 /// # Errors
 /// Why it cannot be read.
-pub fn read(declared: &Declaration, source: &ExportSource) -> Result<Proposal, String> {
+pub fn read(registry: &Registry, source: &ExportSource) -> Result<Proposal, String> {
     let internal: InternalNames =
         serde_json::from_str(include_str!("internal.json")).map_err(|error| error.to_string())?;
     let mut survey = ExportSurvey::default();
@@ -45,7 +45,7 @@ pub fn read(declared: &Declaration, source: &ExportSource) -> Result<Proposal, S
     };
     match source.read(SourcePart::Items, false, |_| {}, take) {
         Ok(summary) => {
-            let mut proposal = survey.proposal(declared, &internal);
+            let mut proposal = survey.proposal(registry, &internal);
             proposal.areas = summary.areas;
             proposal.left_out.extend(summary.left_out.iter().map(|(what, count)| format!("{count} {what}")));
             proposal.left_out.extend((summary.versions > 0).then(|| versions_line(summary.versions)));
@@ -61,26 +61,33 @@ pub fn read(declared: &Declaration, source: &ExportSource) -> Result<Proposal, S
 /// Facts about the records of a kind.
 #[derive(Default)]
 struct KindFacts {
-    records: u64,
     hierarchical: bool,
     ordered: bool,
     excerpts: bool,
     pictures: bool,
     comments: bool,
     taxonomies: BTreeSet<String>,
-    meta: BTreeMap<String, MetaFacts>,
+    values: ValueFacts,
 }
 
 /// Facts about a taxonomy.
 #[derive(Default)]
 struct TaxonomyFacts {
     hierarchical: bool,
+    values: ValueFacts,
+}
+
+/// Facts about the meta values of items of one sort.
+#[derive(Default)]
+struct ValueFacts {
+    items: u64,
+    keys: BTreeMap<String, MetaFacts>,
 }
 
 /// Facts about the values of a meta key.
 #[derive(Default)]
 struct MetaFacts {
-    records: u64,
+    items: u64,
     repeated: bool,
     guess: Option<GuessedType>,
     /// Besides nothing, there is "0" or "1" alone.
@@ -152,6 +159,8 @@ struct DeclaringRecord {
 struct ExportSurvey {
     kinds: BTreeMap<String, KindFacts>,
     taxonomies: BTreeMap<String, TaxonomyFacts>,
+    accounts: ValueFacts,
+    comments: ValueFacts,
     declaring: Vec<DeclaringRecord>,
     /// Numbers of the records that declare something.
     fields: HashSet<i64>,
@@ -164,10 +173,14 @@ struct ExportSurvey {
 impl ExportSurvey {
     fn take(&mut self, item: ExportItem) {
         match item {
-            ExportItem::Author(_) => {}
+            ExportItem::Author(Author { account, .. }) => {
+                let meta = account.as_ref().map(|account| account.meta.as_slice()).unwrap_or_default();
+                self.accounts.add(meta, &mut self.keys);
+            }
             ExportItem::Term(term) => {
                 let facts = self.taxonomies.entry(term.taxonomy).or_default();
                 facts.hierarchical |= !term.parent_slug.is_empty();
+                facts.values.add(&term.meta, &mut self.keys);
             }
             ExportItem::Record(record) if record.kind.starts_with("acf-") => self.declaring(*record),
             ExportItem::Record(record) => self.record(&record),
@@ -202,45 +215,19 @@ impl ExportSurvey {
             self.taxonomies.entry(term.taxonomy.clone()).or_default();
         }
         let facts = self.kinds.entry(record.kind.clone()).or_default();
-        facts.records += 1;
         facts.hierarchical |= record.parent != 0;
         facts.ordered |= record.menu_order != 0;
         facts.excerpts |= !record.excerpt.is_empty();
         facts.comments |= !record.comments.is_empty() || record.comment_status == "open";
         facts.taxonomies.extend(record.terms.iter().map(|term| term.taxonomy.clone()));
-        let stored: HashMap<&str, &str> = record.meta.iter().map(|(key, value)| (&**key, &**value)).collect();
-        facts.pictures |= stored.contains_key("_thumbnail_id");
-        let is_field = |key: &str| stored.get(&*format!("_{key}")).is_some_and(|value| value.starts_with("field_"));
-        let is_reference = |key: &str, value: &str| key.starts_with('_') && value.starts_with("field_");
-        let mut seen = BTreeSet::new();
-        for (key, value) in &record.meta {
-            // Values of field groups are declared with their groups.
-            if is_field(key) || is_reference(key, value) {
-                continue;
-            }
-            if !facts.meta.contains_key(key) {
-                self.keys += 1;
-                if self.keys > MOST_KEYS {
-                    continue;
-                }
-            }
-            let of =
-                facts.meta.entry(key.clone()).or_insert_with(|| MetaFacts { binary: true, ..MetaFacts::default() });
-            match seen.insert(key) {
-                true => of.records += 1,
-                false => of.repeated = true,
-            }
-            of.binary &= matches!(value.as_str(), "" | "0" | "1");
-            of.zero |= matches!(value.as_str(), "" | "0");
-            of.one |= value == "1";
-            of.guess = match (of.guess, GuessedType::of(value)) {
-                (Some(one), Some(other)) => Some(one.and(other)),
-                (one, other) => one.or(other),
-            };
+        facts.pictures |= record.meta.iter().any(|(key, _)| key == "_thumbnail_id");
+        facts.values.add(&record.meta, &mut self.keys);
+        for comment in &record.comments {
+            self.comments.add(&comment.meta, &mut self.keys);
         }
     }
 
-    fn proposal(mut self, declared: &Declaration, internal: &InternalNames) -> Proposal {
+    fn proposal(mut self, registry: &Registry, internal: &InternalNames) -> Proposal {
         let groups = self.field_groups();
         let mut proposal = field_groups::read(&Value::Array(groups)).unwrap_or_default();
         proposal.left_out.append(&mut self.left_out);
@@ -257,20 +244,24 @@ impl ExportSurvey {
             );
             proposal.left_out.push(line);
         }
-        let known: BTreeSet<String> =
-            declared.resources.iter().map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone())).collect();
+        let known: BTreeSet<String> = registry
+            .declaration
+            .resources
+            .iter()
+            .map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone()))
+            .collect();
         let is_known = |kind: &str| known.contains(kind) || known.contains(neutral(kind));
         for (kind, facts) in &self.kinds {
             match reason(&internal.kinds, kind) {
                 Some((_, why)) => {
-                    proposal.left_out.push(format!("type {kind}: {why} ({} records)", facts.records));
+                    proposal.left_out.push(format!("type {kind}: {why} ({} records)", facts.values.items));
                 }
                 None => {
                     let proposed = proposal.types.iter().any(|one| one.kind == *kind);
                     if !proposed && !is_known(kind) {
                         proposal.types.push(content_type(kind, facts, internal));
                     }
-                    values(kind, facts, internal, &mut proposal);
+                    values(&ValueOwner::of_records(kind), &facts.values, internal, &mut proposal);
                 }
             }
         }
@@ -293,6 +284,14 @@ impl ExportSurvey {
                     });
                 }
             }
+            values(&ValueOwner::of_terms(kind), &facts.values, internal, &mut proposal);
+        }
+        for (items, facts, resource) in [
+            ("accounts", &self.accounts, registry.users()),
+            ("comments", &self.comments, registry.comment_resources().next()),
+        ] {
+            let kind = resource.map_or(items, |resource| &resource.kind);
+            values(&ValueOwner { kind, items, hidden: true }, facts, internal, &mut proposal);
         }
         proposal
     }
@@ -364,19 +363,74 @@ pub(super) fn title(kind: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The meta keys of a kind.
-fn values(kind: &str, facts: &KindFacts, internal: &InternalNames, proposal: &mut Proposal) {
+impl ValueFacts {
+    /// Takes the values of an item; `keys`: how many keys of the file were found by now.
+    fn add(&mut self, meta: &[(String, String)], keys: &mut usize) {
+        self.items += 1;
+        let stored: HashMap<&str, &str> = meta.iter().map(|(key, value)| (&**key, &**value)).collect();
+        let is_field = |key: &str| stored.get(&*format!("_{key}")).is_some_and(|value| value.starts_with("field_"));
+        let is_reference = |key: &str, value: &str| key.starts_with('_') && value.starts_with("field_");
+        let mut seen = BTreeSet::new();
+        for (key, value) in meta {
+            // Values of field groups are declared with their groups.
+            if is_field(key) || is_reference(key, value) {
+                continue;
+            }
+            if !self.keys.contains_key(key) {
+                *keys += 1;
+                if *keys > MOST_KEYS {
+                    continue;
+                }
+            }
+            let of = self.keys.entry(key.clone()).or_insert_with(|| MetaFacts { binary: true, ..MetaFacts::default() });
+            match seen.insert(key) {
+                true => of.items += 1,
+                false => of.repeated = true,
+            }
+            of.binary &= matches!(value.as_str(), "" | "0" | "1");
+            of.zero |= matches!(value.as_str(), "" | "0");
+            of.one |= value == "1";
+            of.guess = match (of.guess, GuessedType::of(value)) {
+                (Some(one), Some(other)) => Some(one.and(other)),
+                (one, other) => one.or(other),
+            };
+        }
+    }
+}
+
+/// The items that have meta values.
+struct ValueOwner<'k> {
+    kind: &'k str,
+    /// The word for them.
+    items: &'static str,
+    /// Their values are for those who may edit the item: strangers read the item, and plugins keep addresses and the like there.
+    hidden: bool,
+}
+
+impl<'k> ValueOwner<'k> {
+    fn of_records(kind: &'k str) -> ValueOwner<'k> {
+        ValueOwner { kind, items: "records", hidden: false }
+    }
+
+    fn of_terms(kind: &'k str) -> ValueOwner<'k> {
+        ValueOwner { kind, items: "terms", hidden: false }
+    }
+}
+
+/// The meta keys of some items.
+fn values(owner: &ValueOwner<'_>, facts: &ValueFacts, internal: &InternalNames, proposal: &mut Proposal) {
+    let ValueOwner { kind, items, hidden } = owner;
     // Keys that one entry names are told in one line.
     let mut kept: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for (key, of) in &facts.meta {
+    for (key, of) in &facts.keys {
         let mut left_out = |why: &str| {
-            proposal.left_out.push(format!("meta key {key} of {kind}: {why} ({} records)", of.records));
+            proposal.left_out.push(format!("meta key {key} of {kind}: {why} ({} {items})", of.items));
         };
         if let Some(entry) = reason(&internal.meta, key) {
-            *kept.entry(entry).or_default() += of.records;
+            *kept.entry(entry).or_default() += of.items;
             continue;
         }
-        let (kind_of_value, schema) = match of.guess {
+        let (kind_of_value, mut schema) = match of.guess {
             _ if of.binary && of.zero && of.one => ("boolean", json!({"type": "boolean", "default": false})),
             None => {
                 left_out("it has no value anywhere");
@@ -392,13 +446,19 @@ fn values(kind: &str, facts: &KindFacts, internal: &InternalNames, proposal: &mu
             Some(GuessedType::List) => ("list", json!({"type": "array", "items": {}})),
             Some(GuessedType::Object) => ("object", json!({"type": "object", "additionalProperties": true})),
         };
+        let mut note =
+            format!("in {} of {} {items}, every value is of the type {kind_of_value}", of.items, facts.items);
+        if *hidden {
+            schema["context"] = json!(["edit"]);
+            note.push_str("; without context everybody reads it");
+        }
         proposal.meta.push(ProposedMeta {
-            kind: kind.to_owned(),
+            kind: (*kind).to_owned(),
             key: key.clone(),
             schema,
             single: !of.repeated,
-            note: format!("in {} of {} records, every value is of the type {kind_of_value}", of.records, facts.records),
-            records: of.records,
+            note,
+            items: of.items,
         });
     }
     let kept =

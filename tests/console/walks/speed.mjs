@@ -156,8 +156,8 @@ export const walks = {
   },
 
   async "keys in a text of 5,000 words"(site) {
-    const short = await typed(site, WORDS / 10, SENTENCE.repeat(2));
-    const long = await typed(site, WORDS, SENTENCE.repeat(2));
+    const short = await typed(site, WORDS / 10, SENTENCE);
+    const long = await typed(site, WORDS, SENTENCE);
     // The half is what the work is where nothing interrupts it.
     assert.ok(long < 4, `half of the keys take more than ${long} ms of the editor's work`);
     assert.ok(long < 3 * short + 0.5, `a key takes ${short} ms in a text of ${WORDS / 10} words and ${long} ms in one of ${WORDS}`);

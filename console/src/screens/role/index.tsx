@@ -12,6 +12,7 @@ import { Page } from "../../shell/page";
 import { Button, confirmed, Failed, Field, LinkButton, Skeleton, toast } from "../../ui";
 import { useLoad } from "../../ui/hooks";
 import type { ResourceScreenProps } from "../table";
+import "./role.css";
 import { othersOf, roleOf, rowsOf, switched, type CapabilityTable, type Role, type Row } from "./model";
 
 /** The parameter of the address of a new role that names the one to copy. */
@@ -108,7 +109,7 @@ function Form({ resource, opened, onChanged }: { resource: Resource; opened: Ope
       <p class="soft">{t("role.actions_help")}</p>
       <Switches rows={rows} actions={actions} box={box} />
       <h2>{t("role.others")}</h2>
-      <ul class="stack">
+      <ul class="stack capabilities">
         {others.map((capability) => (
           <li key={capability}>
             <label class="row">
@@ -137,8 +138,8 @@ function Form({ resource, opened, onChanged }: { resource: Resource; opened: Ope
 
 function Switches({ rows, actions, box }: { rows: Row[]; actions: string[]; box: (capability: string, label: string) => JSX.Element }): JSX.Element {
   return (
-    <div class="table-frame">
-      <table class="table">
+    <div class="table-frame" role="region" aria-label={t("role.actions")} tabIndex={0}>
+      <table class="table capabilities">
         <thead>
           <tr>
             <th scope="col">{t("role.resources")}</th>
@@ -151,11 +152,15 @@ function Switches({ rows, actions, box }: { rows: Row[]; actions: string[]; box:
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.labels.join()}>
+            <tr key={row.labels.join()} class="table-row">
               <th scope="row">{row.labels.join(", ")}</th>
               {actions.map((action) => {
                 const capability = row.actions.get(action);
-                return <td key={action}>{capability !== undefined && box(capability, `${row.labels.join(", ")}: ${actionLabel(action)}`)}</td>;
+                return (
+                  <td key={action} data-label={actionLabel(action)}>
+                    {capability !== undefined && box(capability, `${row.labels.join(", ")}: ${actionLabel(action)}`)}
+                  </td>
+                );
               })}
             </tr>
           ))}

@@ -291,7 +291,7 @@ impl Snapshot for PgSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         let found = match request {
-            ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, self.is_newest()),
+            ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, || self.is_newest()),
             ReadRequest::Rows(plan) => self.transaction.targets.rows(self, plan)?.map(ReadResult::Rows),
             ReadRequest::Edges(plan) => self.transaction.targets.edges(self, &self.words, plan)?.map(ReadResult::Edges),
             _ => None,

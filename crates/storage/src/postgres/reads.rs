@@ -71,6 +71,8 @@ impl Executor for &dyn StatementRunner {
 
     const TEXTS: ReadTexts = read_texts!("= ANY(?1)", "= ANY(?2)", "GROUP BY space, \"of\" ORDER BY \"of\"");
 
+    const NAMES_INDEXES: bool = false;
+
     fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> Result<Vec<Row>, StorageError> {
         let FetchedRows { rows, words: are_words } = run_lowered(*self, lowered)?;
         self.name_words(rows, &are_words, words)

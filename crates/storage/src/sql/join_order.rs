@@ -8,7 +8,7 @@
 //!   them, and nothing behind it is read.
 
 use super::super::catalogue::{Catalogue, Relation, Table};
-use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
+use super::super::plan::{Cond, DbValue, IndexDef, Name, Op, Order, ReadPlan};
 use super::lowered::ResultKind;
 use std::collections::BTreeSet;
 
@@ -43,6 +43,7 @@ impl<'p> DrivingTable<'p> {
     ) -> Option<DrivingTable<'p>> {
         let order = match want {
             ResultKind::Rows => column_order(plan, &table.def.key.name),
+            ResultKind::OrderedRows => return None,
             ResultKind::Count | ResultKind::Sum | ResultKind::Groups => None,
         };
         let per_member = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
@@ -72,6 +73,28 @@ impl<'p> DrivingTable<'p> {
         };
         std::ptr::eq(cond, *leads) || edges.filter(copied).is_some()
     }
+}
+
+/// The plan without the one target whose edges lead it, where an index has the plan's order, and the edges have not. Read in
+/// that order, rows are tested until the window is full: of a target with many rows that costs less than to sort them.
+pub fn without_target(plan: &ReadPlan, catalogue: &Catalogue) -> Option<ReadPlan> {
+    let table = catalogue.table(&plan.table).ok()?;
+    let conjuncts = plan.filter.conjuncts();
+    let leading = DrivingTable::choose(plan, ResultKind::Rows, table, &conjuncts, catalogue)?;
+    let DrivingTable::Edges { cond: target, descending: None, .. } = leading else { return None };
+    ordering_index(plan, table, &conjuncts)?;
+    let rest = conjuncts.iter().filter(|cond| !std::ptr::eq(**cond, target));
+    Some(ReadPlan { filter: Cond::All(rest.copied().cloned().collect()), ..plan.clone() })
+}
+
+/// The index in which the rows that the conditions pin stand in the order of the plan's window.
+pub fn ordering_index<'t>(plan: &ReadPlan, table: &'t Table, conjuncts: &[&Cond]) -> Option<&'t IndexDef> {
+    let (sort, _) = column_order(plan, &table.def.key.name).filter(|_| plan.limit.is_some())?;
+    table.def.indexes.iter().filter(|index| !index.partial).find(|index| {
+        let pins = |name: &Name| conjuncts.iter().any(|cond| pinned(cond, name).is_some());
+        let behind = index.columns.iter().find(|(name, _)| !pins(name));
+        behind.is_some_and(|(name, _)| name == sort)
+    })
 }
 
 /// The extension that leads where nothing else does: of it, an indexed column is compared with a value. A list of values

@@ -43,26 +43,7 @@ pub fn lower<'p>(
     } else if want != ResultKind::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
-    let (lead, filter) = match &leader {
-        None => {
-            let first = window_order(plan).filter(|_| want == ResultKind::Rows);
-            let lead = join_order::extension(&conjuncts, first, &lowering.extensions).map(DrivingSource::Extension);
-            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
-            (lead, filter)
-        }
-        Some(leader) => {
-            let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !leader.answers(c)).collect();
-            let lead = lowering.lead(scope, plan, leader, &rest)?;
-            let filter = match &lead {
-                // The rows of each member are filtered already.
-                DrivingSource::RowsPerMember(_) => Vec::new(),
-                DrivingSource::Keys(_) | DrivingSource::Edges(_) | DrivingSource::Extension(_) => {
-                    lowering.conjuncts(scope, &rest, false)?
-                }
-            };
-            (Some(lead), filter)
-        }
-    };
+    let (lead, filter) = lowering.driven(scope, plan, want, leader.as_ref(), &conjuncts)?;
     if let Some(DrivingTable::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
     }
@@ -71,7 +52,7 @@ pub fn lower<'p>(
     {
         limit = Some((lowering.bind(DbValue::Int(whole(most))), lowering.bind(DbValue::Int(0))));
     }
-    if want == ResultKind::Rows {
+    if want.is_rows() {
         if !lead.as_ref().is_some_and(DrivingSource::orders) {
             order = lowering.order(scope, plan, &conjuncts, lead.as_ref())?;
         }
@@ -80,8 +61,23 @@ pub fn lower<'p>(
             limit = Some((most, lowering.bind(DbValue::Int(whole(plan.offset)))));
         }
     }
+    let by_index = want == ResultKind::OrderedRows;
+    let index = by_index.then(|| join_order::ordering_index(plan, table, &conjuncts)).flatten();
     let Lowering { binds, extensions, .. } = lowering;
-    Ok(Lowered { table, extensions, columns, grouped, lead, filter, order, limit, want, width: plan.width, binds })
+    Ok(Lowered {
+        table,
+        extensions,
+        columns,
+        grouped,
+        lead,
+        index,
+        filter,
+        order,
+        limit,
+        want,
+        width: plan.width,
+        binds,
+    })
 }
 
 fn whole(n: u64) -> i64 {
@@ -169,6 +165,33 @@ impl<'p> Lowering<'p, '_> {
     fn key(&self, scope: FilterScope<'p>) -> Column<'p> {
         let def = &scope.table.def.key;
         Column { alias: scope.alias, name: &def.name, ty: def.ty, default: None }
+    }
+
+    /// The table that drives the join, and the tests that are left of the conditions.
+    fn driven(
+        &mut self,
+        scope: FilterScope<'p>,
+        plan: &'p ReadPlan,
+        want: ResultKind,
+        leader: Option<&DrivingTable<'p>>,
+        conjuncts: &[&'p Cond],
+    ) -> Result<(Option<DrivingSource<'p>>, Vec<Test<'p>>), StorageError> {
+        let Some(leader) = leader else {
+            let first = window_order(plan).filter(|_| want.is_rows());
+            let lead = join_order::extension(conjuncts, first, &self.extensions).map(DrivingSource::Extension);
+            let filter = self.conjuncts(scope, conjuncts, lead.is_none() && want != ResultKind::OrderedRows)?;
+            return Ok((lead, filter));
+        };
+        let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !leader.answers(c)).collect();
+        let lead = self.lead(scope, plan, leader, &rest)?;
+        let filter = match &lead {
+            // The rows of each member are filtered already.
+            DrivingSource::RowsPerMember(_) => Vec::new(),
+            DrivingSource::Keys(_) | DrivingSource::Edges(_) | DrivingSource::Extension(_) => {
+                self.conjuncts(scope, &rest, false)?
+            }
+        };
+        Ok((Some(lead), filter))
     }
 
     fn lead(

@@ -1,7 +1,7 @@
 //! A lowered plan: what a statement is rendered from. No value is left in it but what is bound.
 
 use super::super::catalogue::Table;
-use super::super::plan::{ColumnType, DbValue, Op};
+use super::super::plan::{ColumnType, DbValue, IndexDef, Op};
 
 /// Something to bind.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +25,20 @@ pub struct Rendered {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ResultKind {
     Rows,
+    /// Rows that are found in the plan's order, whatever else selects them: see [`super::join_order::without_target`].
+    OrderedRows,
     Count,
     /// The sum of the plan's one column.
     Sum,
     /// The values of the plan's one column, or the targets of the relation that is named in its place, each with the number
     /// of rows that have it, the most frequent first.
     Groups,
+}
+
+impl ResultKind {
+    pub fn is_rows(self) -> bool {
+        matches!(self, ResultKind::Rows | ResultKind::OrderedRows)
+    }
 }
 
 /// The number of a bind.
@@ -46,6 +54,8 @@ pub struct Lowered<'p> {
     /// The edges whose targets rows are grouped by: the relation, and the row's own key. The one column is of them.
     pub grouped: Option<(Placeholder, Column<'p>)>,
     pub lead: Option<DrivingSource<'p>>,
+    /// The index that rows are read by, where that is not for a planner to choose.
+    pub index: Option<&'p IndexDef>,
     pub filter: Vec<Test<'p>>,
     pub order: Vec<Sort<'p>>,
     pub limit: Option<(Placeholder, Placeholder)>,

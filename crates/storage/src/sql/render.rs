@@ -31,7 +31,10 @@ impl Lowered<'_> {
         if let Some((most, offset)) = self.limit {
             select.limit(most as u64).offset(offset as u64);
         }
-        let (text, order) = dialect.build(&select);
+        let (mut text, order) = dialect.build(&select);
+        if let (Dialect::Sqlite, Some(index)) = (dialect, self.index) {
+            text = indexed_by(&text, &self.table.def.name, &index.name);
+        }
         // Behind a value is its number of rows.
         let counted = (self.want == ResultKind::Groups).then_some(false);
         Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).chain(counted).collect() }
@@ -52,8 +55,8 @@ impl Lowered<'_> {
                 select.order_by_expr(Expr::cust("count(*)"), sea_query::Order::Desc);
                 select.order_by_expr_with_nulls(Expr::cust("1"), sea_query::Order::Asc, sea_query::NullOrdering::First)
             }
-            ResultKind::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
-            ResultKind::Rows => select.exprs(self.columns.iter().map(column)),
+            ResultKind::Rows | ResultKind::OrderedRows if self.columns.is_empty() => select.expr(Expr::cust("1")),
+            ResultKind::Rows | ResultKind::OrderedRows => select.exprs(self.columns.iter().map(column)),
         };
     }
 
@@ -263,6 +266,12 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
     }
 }
 
+/// SQLite's own words for the index of the first table, which the builder of statements does not have.
+fn indexed_by(text: &str, table: &str, index: &str) -> String {
+    let first = format!("\"{}\"", alias_name(0));
+    text.replacen(&format!("AS {first}"), &format!("AS {first} INDEXED BY \"{table}__{index}\""), 1)
+}
+
 /// Whether a condition is on other rows.
 fn reads_rows(test: &Test<'_>) -> bool {
     match test {
@@ -308,9 +317,14 @@ fn compare(by: &Column<'_>, op: Op, value: usize) -> Expr {
 fn linked_expr(linked: &Linked<'_>, dialect: Dialect) -> Expr {
     let (near, far) = if linked.forward { ("src", "dst") } else { ("dst", "src") };
     let end = |name: &str| at(linked.alias, name);
+    let other = match (dialect, linked.forward && !linked.gathered) {
+        // The few edges of a row are found by its key, never among the many of a target.
+        (Dialect::Sqlite, true) => Expr::cust_with_exprs("+?", [end(far)]),
+        _ => end(far),
+    };
     let ends = match linked.one {
-        true => end(far).eq(param(linked.ends)),
-        false => dialect.is_in(end(far), ColumnType::Int, linked.ends),
+        true => other.eq(param(linked.ends)),
+        false => dialect.is_in(other, ColumnType::Int, linked.ends),
     };
     let mut select = Query::select();
     select.from_as("edge", alias(linked.alias)).and_where(end("rel").eq(param(linked.rel))).and_where(ends);

@@ -9,7 +9,7 @@ impl Lowered<'_> {
     pub fn shape(&self) -> String {
         let mut key = Shape(String::with_capacity(160));
         key.tag(match self.want {
-            ResultKind::Rows => "rows",
+            ResultKind::Rows | ResultKind::OrderedRows => "rows",
             ResultKind::Count => "count",
             ResultKind::Sum => "sum",
             ResultKind::Groups => "groups",
@@ -50,6 +50,7 @@ impl Lowered<'_> {
         key.tests(&self.filter);
         self.order.iter().for_each(|s| key.sort(s));
         key.tag(if self.limit.is_some() { "limit" } else { "" });
+        key.tag(self.index.map_or("", |index| &index.name));
         key.0
     }
 }

@@ -4,7 +4,7 @@
 
 use super::super::fixtures::*;
 use super::super::plan::*;
-use super::super::sql::{ResultKind, lower};
+use super::super::sql::{Lowered, ResultKind, lower};
 use super::super::statement::Dialect;
 use super::values::bind;
 use super::*;
@@ -233,25 +233,30 @@ fn queries_walk_indexes() {
     let words = shared.words.load();
     let mut texts = String::new();
     let mut walks = String::new();
+    let mut explain = |title: String, lowered: &Lowered<'_>| {
+        let rendered = lowered.render(Dialect::Sqlite);
+        writeln!(texts, "{title}\n  {}", rendered.text).unwrap();
+        writeln!(walks, "{title}").unwrap();
+        let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", rendered.text)).unwrap();
+        for (place, of) in rendered.order.iter().enumerate() {
+            bind(&mut explain, place, &lowered.binds[*of]).unwrap();
+        }
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            writeln!(walks, "  {}", step.get::<_, String>("detail").unwrap()).unwrap();
+        }
+    };
     for (what, plan) in shapes() {
         for (want, title) in [(ResultKind::Rows, what.to_owned()), (ResultKind::Count, format!("{what}, counted"))] {
-            let lowered = lower(&plan, want, &shared.catalogue, &words).unwrap();
-            let rendered = lowered.render(Dialect::Sqlite);
-            writeln!(texts, "{title}\n  {}", rendered.text).unwrap();
-            writeln!(walks, "{title}").unwrap();
-            let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", rendered.text)).unwrap();
-            for (place, of) in rendered.order.iter().enumerate() {
-                bind(&mut explain, place, &lowered.binds[*of]).unwrap();
-            }
-            let mut steps = explain.raw_query();
-            while let Some(step) = steps.next().unwrap() {
-                writeln!(walks, "  {}", step.get::<_, String>("detail").unwrap()).unwrap();
-            }
+            explain(title, &lower(&plan, want, &shared.catalogue, &words).unwrap());
         }
         let snapshot = site.db.snapshot().unwrap();
         snapshot.rows(&plan).unwrap();
         snapshot.count(&plan).unwrap();
     }
+    let (what, plan) = shapes().into_iter().find(|(name, _)| *name == "by term, by title").unwrap();
+    let lowered = lower(&plan, ResultKind::OrderedRows, &shared.catalogue, &words).unwrap();
+    explain(format!("{what}, of many"), &lowered);
     expect_test::expect_file!["../../../../fixtures/golden/sql.txt"].assert_eq(&texts);
     expect_test::expect_file!["../../../../fixtures/golden/query-plans.txt"].assert_eq(&walks);
     for what in ["default list", "default list, oldest first", "by author", "by parent", "by term"] {
@@ -259,6 +264,40 @@ fn queries_walk_indexes() {
         let found = ints(rows(&site.db, &plan));
         assert_eq!(found.len(), 10, "{what}");
         assert!(found.is_sorted_by(|a, b| if what.ends_with("oldest first") { a < b } else { a > b }), "{what}");
+    }
+}
+
+/// A tenth of the rows has a target, and a few others: both are in the order that is asked for, the many without being sorted.
+#[test]
+fn rows_of_a_large_target_are_read_in_order() {
+    let site = filled();
+    let conn = Connection::open(site.folder.path().join("site.db")).unwrap();
+    let edges = "INSERT INTO edge (rel, src, dst, pos, status, sort) \
+        SELECT (SELECT number FROM dictionary WHERE word = 'post.categories'), id, CASE id % 10 WHEN 5 THEN 61 ELSE 60 END, 1, \
+            status, date_local FROM record WHERE id % 10 = 0 OR id % 1000 = 5";
+    let titles = "UPDATE record SET title_key = 'post ' || (id * 7919 % 1009)";
+    let tallies = "UPDATE tally SET n = 100000 WHERE author < 0; INSERT INTO term (id, taxonomy, name, count, _version) \
+        SELECT dst, (SELECT taxonomy FROM term), dst, count(*), 1 FROM edge WHERE dst IN (60, 61) GROUP BY dst";
+    conn.execute_batch(&format!("BEGIN; {titles}; {edges}; {tallies}; COMMIT")).unwrap();
+    let by_title = |target: i64, offset: u64, descending: bool| {
+        let rows = list(vec![posts(), published(), linked(&[target])]);
+        ReadPlan { offset, ..order(vec![Order::Column(name("title_key"), descending)], rows) }
+    };
+    for (target, descending, offset) in
+        [(60, false, 0), (60, true, 0), (60, false, 7), (60, false, 5000), (61, false, 0), (61, true, 3)]
+    {
+        let direction = if descending { "DESC" } else { "ASC" };
+        let text = format!(
+            "SELECT id FROM record WHERE id IN (SELECT src FROM edge WHERE dst = {target}) \
+             ORDER BY title_key {direction}, id {direction} LIMIT 10 OFFSET {offset}"
+        );
+        let mut expected = conn.prepare(&text).unwrap();
+        let expected: Vec<i64> = expected.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(
+            ints(rows(&site.db, &by_title(target, offset, descending))),
+            expected,
+            "{target} {direction} {offset}"
+        );
     }
 }
 

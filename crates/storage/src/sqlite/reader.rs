@@ -159,7 +159,7 @@ impl Snapshot for SqliteSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
         let memory = (&self.shared.remembered, &*self.shared.versions);
         match request {
-            ReadRequest::Count(plan) => self.reads().cached_count(plan, memory, self.is_newest()),
+            ReadRequest::Count(plan) => self.reads().cached_count(plan, memory, || self.is_newest()),
             other => self.reads().read(other),
         }
     }

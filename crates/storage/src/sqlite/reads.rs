@@ -26,6 +26,8 @@ impl Executor for ConnectionReads<'_> {
     const TEXTS: ReadTexts =
         read_texts!("IN (SELECT value FROM rarray(?1))", "IN (SELECT value FROM rarray(?2))", "GROUP BY \"of\"");
 
+    const NAMES_INDEXES: bool = true;
+
     fn rows(&self, lowered: &Lowered<'_>, words: &Words) -> std::result::Result<Vec<Row>, StorageError> {
         self.shapes.rows(lowered, Dictionary { words, conn: self.conn })
     }
