@@ -37,7 +37,7 @@ const FILENAME: &str = "filename";
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    // What the request may not write is refused before a file is kept.
+    // The refusal of fields comes before a file is kept.
     let edit = work.edit(resource, None)?;
     let text = |arg: &str| work.allowed.args().explicit(arg).and_then(Value::as_str);
     let address = text(ADDRESS);

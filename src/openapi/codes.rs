@@ -42,9 +42,7 @@ impl DescriptionBuilder<'_> {
         codes.extend(guard.param.map(|_| Code::Forbidden));
         codes.extend(endpoint.editors_only.then_some(Code::CannotView));
         codes.extend(endpoint.export.as_ref().map(|_| Code::Forbidden));
-        if !endpoint.args.args.is_empty() {
-            codes.push(Code::InvalidParam);
-        }
+        codes.extend((!endpoint.args.args.is_empty()).then_some(Code::InvalidParam));
         let late = endpoint.args.args.iter().filter(|arg| arg.late);
         codes.extend(late.flat_map(|arg| checks_of(&arg.shown)));
         if endpoint.args.args.iter().any(|arg| arg.required) {

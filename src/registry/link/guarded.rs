@@ -5,7 +5,7 @@ use super::super::guarded::{FieldRights, GuardedField, can_be_hidden};
 use super::super::resource::*;
 use super::super::words::PropertyWords;
 use super::{ArgOrigin, Linker, escape};
-use cms_declaration::{Action, Family};
+use cms_declaration::Action;
 use serde_json::{Value, json};
 
 /// The words that give a field rights of its own.
@@ -70,8 +70,7 @@ impl Linker<'_> {
     fn check_property(&mut self, resource: &Resource, name: &str, doc: &Value, place: &ArgOrigin, terms: &[bool]) {
         let words = PropertyWords::of(doc);
         let Some(property) = resource.property(name) else { return };
-        let rows = [Family::Content, Family::Term, Family::User, Family::Comment, Family::Plain];
-        let written = rows.contains(&resource.family) && words.args != Some(json!(false)) && *name != *resource.key;
+        let written = resource.stores_rows() && words.args != Some(json!(false)) && *name != *resource.key;
         let whole = matches!(property.source, PropertySource::Meta | PropertySource::Fields(_));
         if words.write_capability.is_some() && (property.readonly || property.hidden || whole || !written) {
             let hint = "remove it; the values of `meta` have it each for itself: [resources.NAME.meta.KEY]";
