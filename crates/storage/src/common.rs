@@ -106,10 +106,9 @@ impl Common {
             return self.wake_all();
         }
         self.learn(&news.words);
-        let (known, announced) = (self.versions.known().commits, self.versions.announced());
-        // A commit that was announced and failed has left its number to another node's.
-        let taken = |commit: u64, node: i64| commit <= known || (commit <= announced && node == self.node);
-        let slots = news.slots(taken, &self.catalogue);
+        let known = self.versions.known().commits;
+        // An own commit that the writer has not taken up yet is there for readers already.
+        let slots = news.slots(|commit| commit <= known, &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
         self.versions.take_up(&news.numbers, &slots, news.mark());
         self.wake_all();

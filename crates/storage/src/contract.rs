@@ -284,6 +284,26 @@ fn counts_follow_writes() {
     });
 }
 
+/// One count serves lists in several orders, whose columns are written more or less often than rows are made.
+#[test]
+fn counts_are_those_of_every_order() {
+    on_each(|db| {
+        let first = id(commit(db, vec![Change::Put(post("publish", 1, "x"))]));
+        for n in 2..20 {
+            let author = vec![(name("author"), Input::Value(int(n)))];
+            commit(db, vec![Change::Put(Put { set: author, ..put("record", existing(first), &[]) })]).unwrap();
+            commit(db, vec![Change::Put(post("publish", n, "x"))]).unwrap();
+            let snapshot = db.snapshot().unwrap();
+            for column in ["date_local", "author"] {
+                let filter = Cond::All(vec![eq("kind", text("post")), eq("title", text("x"))]);
+                let order = vec![Order::Column(name(column), false)];
+                let plan = ReadPlan { order, ..read("record", &[], filter) };
+                assert_eq!(snapshot.count(&plan).unwrap(), n as u64, "by {column}");
+            }
+        }
+    });
+}
+
 #[test]
 fn links_are_counted_where_they_lead() {
     on_each(|db| {

@@ -499,14 +499,14 @@ impl FeedUpdate {
         self.mark().seq
     }
 
-    /// The version slots that commits have raised that are not `taken` up (by number and node); `None` where entries are
+    /// The version slots that commits have raised that are not `taken` up (by number); `None` where entries are
     /// missing or too many. What a table or a column is that this process does not know, nothing of it depends on.
-    pub fn slots(&self, taken: impl Fn(u64, i64) -> bool, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
+    pub fn slots(&self, taken: impl Fn(u64) -> bool, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
         if !self.is_complete() {
             return None;
         }
         let mut raised = Vec::new();
-        for row in self.entries.iter().filter(|row| !taken(int(row, 1) as u64, int(row, 7))) {
+        for row in self.entries.iter().filter(|row| !taken(int(row, 1) as u64)) {
             let Some(table) = self.words.name(int(row, 2)).and_then(|name| catalogue.table(name).ok()) else {
                 continue;
             };

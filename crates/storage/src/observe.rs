@@ -33,13 +33,18 @@ pub(super) fn of(
     }
 }
 
-/// The dependencies of a plan's rows, or of their number; `None` where a table has no versions.
+/// The dependencies of a plan's rows, or of their number, which their order and their columns are nothing to; `None` where a table
+/// has no versions.
 pub(super) fn of_plan(
     plan: &ReadPlan,
     rows: Option<&[Row]>,
     catalogue: &Catalogue,
     words: &Words,
 ) -> Option<Dependencies> {
+    if rows.is_none() && !(plan.order.is_empty() && plan.columns.is_empty()) {
+        let unordered = ReadPlan { order: Vec::new(), columns: Vec::new(), ..plan.clone() };
+        return of_plan(&unordered, None, catalogue, words);
+    }
     let mut found = Dependencies { scopes: Vec::new(), slots: vec![VersionSlot::OTHERS] };
     match catalogue.table(&plan.table).ok().and_then(|table| slots(plan, rows, table, words)) {
         Some(slots) => found.slots.extend(slots),

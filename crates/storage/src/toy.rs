@@ -278,7 +278,7 @@ impl Executor for ToyReads<'_> {
 /// The state that the snapshots of a thread share.
 struct SharedState {
     conn: Arc<Mutex<rusqlite::Connection>>,
-    /// [`Versions::rising`](versions::Versions::rising) before it was taken.
+    /// [`Versions::settled`](versions::Versions::settled) before it was taken.
     rising: u64,
 }
 
@@ -369,7 +369,7 @@ impl StorageEngine for Toy {
                 return Ok::<_, StorageError>(state.clone());
             }
             // Before the state: versions that rise between the two make it look old, never new.
-            let rising = common.versions.rising();
+            let rising = common.versions.settled();
             let state = Rc::new(SharedState { conn: self.newest.load_full().ok_or_else(none)?, rising });
             open.push((self.id, state.clone()));
             Ok(state)

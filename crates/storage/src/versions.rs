@@ -36,8 +36,6 @@ pub(super) struct Versions {
     commits: AtomicU64,
     /// The newest entry of the change feed that was taken up.
     mark: ArcSwap<Mark>,
-    /// The number of the commit that this process is about to make, or has made last.
-    announced: AtomicU64,
     rising: AtomicU64,
     risen: AtomicU64,
 }
@@ -57,7 +55,6 @@ impl Default for Versions {
             slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             commits: AtomicU64::new(0),
             mark: ArcSwap::default(),
-            announced: AtomicU64::new(0),
             rising: AtomicU64::new(0),
             risen: AtomicU64::new(0),
         }
@@ -99,29 +96,17 @@ impl Versions {
         self.rising.load(Ordering::Acquire)
     }
 
+    /// [`Versions::rising`] for what begins now; a number that it never has while versions rise, since those that are read then
+    /// may be of two states.
+    pub fn settled(&self) -> u64 {
+        self.epoch().unwrap_or(u64::MAX)
+    }
+
     /// See [`Storage::version_epoch`](crate::database::Storage::version_epoch).
     pub fn epoch(&self) -> Option<u64> {
         // The number that has begun is read last: if it is as much as has ended, nothing was under way at that moment.
         let risen = self.risen.load(Ordering::Acquire);
         (self.rising() == risen).then_some(risen)
-    }
-
-    /// Announces before a commit which versions it brings, so that a reader who finds them in the database knows whose
-    /// they are.
-    pub fn announce(&self, numbers: &[(Name, u64)]) {
-        for (_, number) in numbers.iter().filter(|(scope, _)| **scope == *COMMITS) {
-            self.announced.store(*number, Ordering::Release);
-        }
-    }
-
-    /// The announced commit was not made, so its number may be another process's.
-    pub fn retract(&self) {
-        self.announced.store(self.commits(), Ordering::Release);
-    }
-
-    /// The number of the last commit that this process has made or is about to make. All before it have been taken up.
-    pub fn announced(&self) -> u64 {
-        self.announced.load(Ordering::Acquire)
     }
 
     /// Takes over the versions of an own commit, and raises version slots. `seq` is its last entry in the change feed.
@@ -158,7 +143,6 @@ impl Versions {
             Scopes { base: scopes.base + highest + 1, cells: others().map(cell).collect() }
         });
         self.commits.store(commits, Ordering::Release);
-        self.announced.store(commits, Ordering::Release);
         self.mark.store(Arc::new(mark));
         self.risen.fetch_add(1, Ordering::AcqRel);
     }
@@ -191,7 +175,7 @@ mod tests {
         let before = versions.rising();
         versions.start_over(&numbers(7), Mark::own(15));
         assert!(versions.rising() > before);
-        assert_eq!((versions.commits(), versions.announced(), versions.known().mark.seq), (7, 7, 15));
+        assert_eq!((versions.commits(), versions.known().mark.seq), (7, 15));
         for n in 7..12 {
             versions.raise_to(&numbers(n), &[], 20);
             assert!(versions.get("record") > seen[seen.len() - 1] && versions.sum(&on) > sums[sums.len() - 1], "{n}");

@@ -272,14 +272,10 @@ impl Writer<'_> {
         let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
-        self.shared.versions.announce(&versions);
         let commit = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
         let seq = self.next_entry.map_or(0, |next| next - 1);
         let written = commit.map(|commit| CommitIdentity { commit, seq, node: self.shared.node });
-        if let Err(error) = self.conn.commit(written) {
-            self.shared.versions.retract();
-            return Err(error);
-        }
+        self.conn.commit(written)?;
         // After the commit, so that nobody files old rows under a new number.
         self.shared.versions.raise_to(&versions, &slots, seq);
         self.shared.wake_all();

@@ -63,9 +63,9 @@ struct ReadTransaction {
     targets: TargetsBefore,
     /// Snapshots open.
     depth: Flag<u32>,
-    /// [`Versions::rising`] before the transaction began.
+    /// [`Versions::settled`] before the transaction began.
     ///
-    /// [`Versions::rising`]: super::super::versions::Versions::rising
+    /// [`Versions::settled`]: super::super::versions::Versions::settled
     rising: u64,
 }
 
@@ -233,7 +233,7 @@ impl<'s> PgSnapshot<'s> {
                 known: RefCell::default(),
                 targets: TargetsBefore::default(),
                 depth: Flag::new(0),
-                rising: shared.versions.rising(),
+                rising: shared.versions.settled(),
             });
             open.push((shared.id, transaction.clone()));
             transaction

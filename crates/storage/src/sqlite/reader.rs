@@ -108,9 +108,9 @@ struct Reader {
     log: OnceCell<Option<LogIndex>>,
     /// The `data_version` at the last check.
     seen: Cell<i64>,
-    /// [`Versions::rising`] before the transaction began.
+    /// [`Versions::settled`] before the transaction began.
     ///
-    /// [`Versions::rising`]: super::super::versions::Versions::rising
+    /// [`Versions::settled`]: super::super::versions::Versions::settled
     rising: Cell<u64>,
 }
 
@@ -201,7 +201,7 @@ impl Reader {
         if !self.conn.is_autocommit() {
             self.end();
         }
-        let rising = shared.versions.rising();
+        let rising = shared.versions.settled();
         self.rising.set(rising);
         let head = REUSES.get().then(|| self.log_head(shared)).flatten();
         self.since.set(head.map(|head| (Instant::now(), head)));
@@ -209,7 +209,7 @@ impl Reader {
         match self.look(shared) {
             Ok(took_up) => {
                 // This transaction sees the newest state if only its own look has raised versions.
-                if took_up && shared.versions.rising() == rising + 1 {
+                if took_up && rising.checked_add(1) == Some(shared.versions.rising()) {
                     self.rising.set(rising + 1);
                 }
                 self.begun.set(true);
