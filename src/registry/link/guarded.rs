@@ -103,7 +103,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What a list does where a request says nothing has to be open to everybody who may read it.
+    /// The defaults of a list have to be open to everybody who may read it.
     pub(super) fn guarded_defaults(&mut self, resource: &Resource, args: &ArgSet, endpoint: &str) {
         let secret = |rights: Option<&FieldRights>| rights.is_some_and(|rights| !rights.read.is_empty());
         for arg in args.args.iter().filter(|arg| arg.default.as_ref().is_some_and(|default| !default.is_null())) {
