@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 type Caller = (String, String);
 
-/// What the fields hold: no response to somebody without the capability may contain it.
+/// The value of the fields: no response to somebody without the capability may contain it.
 const SECRET: &str = "zqxsecretzqx";
 
 const SITE: &str = r#"
@@ -339,7 +339,7 @@ fn who_may_not_write_a_field_is_refused_and_keeps_what_is_stored() {
     refused(&deals.ask(&editor, "PUT", &deals.route(), json!({"margin": before["margin"]})), &["margin"], "a guess");
     assert_eq!(deals.stored(), before, "nothing was written");
 
-    // What was read may be sent back as it is, and what is not sent stays.
+    // A document may be sent back as it was read, and what is not sent stays.
     for who in [&editor, &keeper, &clerk] {
         let read = deals.ask(who, "GET", &format!("{}?context=edit", deals.route()), Value::Null).body;
         let members = ["title", "content", "excerpt", "margin", "facts", "partners", "main_partner", "locked", "meta"];
