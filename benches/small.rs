@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::{Program, answer, creation, get, measured, post};
+use common::{Program, answer, creation, get, keep_sending, post};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -147,20 +147,9 @@ impl Load {
         request: impl Fn(&str, usize, usize) -> Vec<u8> + Clone + Send + 'static,
     ) -> Load {
         let times = Arc::new(Times((0..20_000).map(|_| AtomicU64::new(0)).collect()));
-        let (address, authorization) = (server.address.clone(), server.authorization.clone());
-        let (over, counted) = (over.clone(), times.clone());
-        let thread = std::thread::spawn(move || {
-            while !over.load(Ordering::Relaxed) {
-                // Connections of a few seconds, and no list of times that grows for an hour.
-                let until = Instant::now() + Duration::from_secs(5);
-                let (over, authorization, request) = (over.clone(), authorization.clone(), request.clone());
-                let (_, taken) = measured(&address, connections, status, move |c, n| {
-                    let goes_on = Instant::now() < until && !over.load(Ordering::Relaxed);
-                    goes_on.then(|| request(&authorization, c, n))
-                });
-                taken.iter().for_each(|taken| counted.add(*taken));
-            }
-        });
+        let counted = times.clone();
+        let count = move |taken: &[Duration]| taken.iter().for_each(|taken| counted.add(*taken));
+        let thread = keep_sending(server, over, (connections, status), request, count);
         Load { name, thread, times }
     }
 

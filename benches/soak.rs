@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Program, creation, get, measured, post};
+use common::{Program, creation, get, keep_sending, measured, post};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn main() {
     judge(&samples, first, server.files());
 }
 
-/// A thread that sends requests by some connections until it is over.
+/// A thread that sends requests by some connections until it is over, and counts the answers.
 fn load(
     server: &Program,
     over: &Arc<AtomicBool>,
@@ -79,20 +79,11 @@ fn load(
     status: u16,
     request: fn(&str, usize, usize) -> Vec<u8>,
 ) -> std::thread::JoinHandle<()> {
-    let (address, authorization) = (server.address.clone(), server.authorization.clone());
-    let (over, answered) = (over.clone(), answered.clone());
-    std::thread::spawn(move || {
-        while !over.load(Ordering::Relaxed) {
-            // Connections of a few seconds, and no list of times that grows for an hour.
-            let (until, over, authorization) =
-                (Instant::now() + Duration::from_secs(5), over.clone(), authorization.clone());
-            let (_, times) = measured(&address, connections, status, move |c, n| {
-                let goes_on = Instant::now() < until && !over.load(Ordering::Relaxed);
-                goes_on.then(|| request(&authorization, c, n))
-            });
-            answered.fetch_add(times.len() as u64, Ordering::Relaxed);
-        }
-    })
+    let answered = answered.clone();
+    let count = move |times: &[Duration]| {
+        answered.fetch_add(times.len() as u64, Ordering::Relaxed);
+    };
+    keep_sending(server, over, (connections, status), request, count)
 }
 
 fn reading(_: &str, connection: usize, n: usize) -> Vec<u8> {

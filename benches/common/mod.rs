@@ -13,6 +13,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -226,6 +229,29 @@ pub fn measured(
     let mut times = times.take();
     times.sort();
     (rate, times)
+}
+
+/// A thread that sends requests by so many connections, each answered with a status, until it is over. `each` gets the latencies of
+/// some seconds at a time: a list of all of them would grow for an hour.
+pub fn keep_sending(
+    server: &Program,
+    over: &Arc<AtomicBool>,
+    (connections, status): (usize, u16),
+    request: impl Fn(&str, usize, usize) -> Vec<u8> + Clone + Send + 'static,
+    each: impl Fn(&[Duration]) + Send + 'static,
+) -> JoinHandle<()> {
+    let (address, authorization, over) = (server.address.clone(), server.authorization.clone(), over.clone());
+    std::thread::spawn(move || {
+        while !over.load(Ordering::Relaxed) {
+            let until = Instant::now() + Duration::from_secs(5);
+            let (over, authorization, request) = (over.clone(), authorization.clone(), request.clone());
+            let (_, times) = measured(&address, connections, status, move |c, n| {
+                let goes_on = Instant::now() < until && !over.load(Ordering::Relaxed);
+                goes_on.then(|| request(&authorization, c, n))
+            });
+            each(&times);
+        }
+    })
 }
 
 /// Reads one response; its status.

@@ -55,7 +55,7 @@ pub fn export(
     options: &ExportOptions,
 ) -> Result<ExportReport, BootError> {
     let engine = services.engine(registry.clone())?;
-    // Whoever has the machine reads every field.
+    // The operator reads every field.
     let capabilities = Arc::new(registry.capabilities.iter().cloned().collect());
     let reader = Principal { capabilities, ..Principal::default() };
     let scope = engine.scope_of(reader).map_err(|error| BootError::Other(error.to_string()))?;

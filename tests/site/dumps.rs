@@ -424,7 +424,7 @@ fn values_of_terms_accounts_and_comments_are_proposed() {
     assert_eq!((&account["points"], &account["tools"]), (&json!("12"), &json!(["a"])), "{account}");
     let comments = ["comments/21?context=edit", "comments/22?context=edit"].map(shown);
     assert_eq!((&comments[0]["liked"], &comments[1]["liked"]), (&json!(false), &json!(true)), "{comments:?}");
-    assert_eq!(accounts("").get("points"), None, "strangers read accounts");
+    assert_eq!(accounts("").get("points"), None, "visitors read accounts");
 }
 
 #[test]

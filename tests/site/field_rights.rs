@@ -288,7 +288,7 @@ fn events_name_a_field_to_those_alone_who_may_read_it() {
         assert_eq!((names(&event, "title"), names(&event, "rating")), (true, sees), "{event}");
         assert!(!event.to_string().contains(SECRET), "{event}");
     }
-    // A webhook without a user is told what everybody reads.
+    // A webhook without a user receives what everybody reads.
     let sent = receiver.wait("/a", 1)[0].json().to_string();
     assert!(sent.contains("excerpt") && !sent.contains("partners") && !sent.contains(SECRET), "{sent}");
 }

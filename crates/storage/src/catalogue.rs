@@ -201,6 +201,11 @@ impl Catalogue {
 }
 
 impl Table {
+    /// The name that an index of the table has in a database.
+    pub fn index_name(&self, index: &IndexDef) -> String {
+        format!("{}__{}", self.def.name, index.name)
+    }
+
     fn new(mut def: TableDef) -> Table {
         if def.versioned {
             def.columns.push(column(VERSION, ColumnType::Int).with_default(DbValue::Int(1)));

@@ -108,7 +108,7 @@ impl Common {
         self.learn(&news.words);
         let known = self.versions.known().commits;
         // An own commit that the writer has not taken up yet is there for readers already.
-        let slots = news.slots(|commit| commit <= known, &self.catalogue);
+        let slots = news.slots(known, &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
         self.versions.take_up(&news.numbers, &slots, news.mark());
         self.wake_all();

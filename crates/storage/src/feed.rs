@@ -499,14 +499,13 @@ impl FeedUpdate {
         self.mark().seq
     }
 
-    /// The version slots that commits have raised that are not `taken` up (by number); `None` where entries are
-    /// missing or too many. What a table or a column is that this process does not know, nothing of it depends on.
-    pub fn slots(&self, taken: impl Fn(u64) -> bool, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
+    /// The version slots that commits behind the number `known` have raised; `None` where entries are missing or too many. What a table or a column is that this process does not know, nothing of it depends on.
+    pub fn slots(&self, known: u64, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
         if !self.is_complete() {
             return None;
         }
         let mut raised = Vec::new();
-        for row in self.entries.iter().filter(|row| !taken(int(row, 1) as u64)) {
+        for row in self.entries.iter().filter(|row| int(row, 1) as u64 > known) {
             let Some(table) = self.words.name(int(row, 2)).and_then(|name| catalogue.table(name).ok()) else {
                 continue;
             };

@@ -33,18 +33,14 @@ pub(super) fn of(
     }
 }
 
-/// The dependencies of a plan's rows, or of their number, which their order and their columns are nothing to; `None` where a table
-/// has no versions.
+/// The dependencies of a plan's rows, or of their number (`rows` is `None`), which depends on no order; `None` where a table has no
+/// versions.
 pub(super) fn of_plan(
     plan: &ReadPlan,
     rows: Option<&[Row]>,
     catalogue: &Catalogue,
     words: &Words,
 ) -> Option<Dependencies> {
-    if rows.is_none() && !(plan.order.is_empty() && plan.columns.is_empty()) {
-        let unordered = ReadPlan { order: Vec::new(), columns: Vec::new(), ..plan.clone() };
-        return of_plan(&unordered, None, catalogue, words);
-    }
     let mut found = Dependencies { scopes: Vec::new(), slots: vec![VersionSlot::OTHERS] };
     match catalogue.table(&plan.table).ok().and_then(|table| slots(plan, rows, table, words)) {
         Some(slots) => found.slots.extend(slots),
@@ -53,11 +49,16 @@ pub(super) fn of_plan(
     // Rows can be grouped by the targets of a relation, whose name is in the place of a column.
     found.scopes.extend(plan.columns.iter().filter(|name| catalogue.relation(name).is_ok()).cloned());
     condition(&plan.filter, catalogue, words, &mut found)?;
-    plan.order.iter().try_for_each(|order| match order {
+    order_of(plan, rows).iter().try_for_each(|order| match order {
         Order::First(cond) => condition(cond, catalogue, words, &mut found),
         _ => Some(()),
     })?;
     Some(found)
+}
+
+/// The order of rows; their number has none.
+fn order_of<'p>(plan: &'p ReadPlan, rows: Option<&[Row]>) -> &'p [Order] {
+    rows.map_or(&[], |_| &plan.order)
 }
 
 /// The dependencies of the numbers of revisions of rows.
@@ -84,7 +85,7 @@ fn slots(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) ->
         return Some(keys.into_iter().map(|id| VersionSlot::row(table.id, id)).collect());
     }
     let mut columns = Vec::new();
-    for order in &plan.order {
+    for order in order_of(plan, rows) {
         match order {
             Order::Column(name, _) | Order::Given(name, _) => column(name, table, &mut columns)?,
             Order::First(cond) => named(cond, table, &mut columns)?,

@@ -76,7 +76,9 @@ impl<'a> SearchValues<'a> {
         let of = work.scope.registry.resource(&declared.resource)?;
         let property = of.properties.iter().find(|p| p.name == declared.property)?;
         // Who may not read the property finds none of its values.
-        Some(()).filter(|()| policy::reads_field(work.scope, &property.rights))?;
+        if !policy::reads_field(work.scope, &property.rights) {
+            return None;
+        }
         Some(SearchValues {
             kind,
             of,

@@ -244,12 +244,9 @@ impl ExportSurvey {
             );
             proposal.left_out.push(line);
         }
-        let known: BTreeSet<String> = registry
-            .declaration
-            .resources
-            .iter()
-            .map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone()))
-            .collect();
+        let declared = &registry.declaration.resources;
+        let known: BTreeSet<String> =
+            declared.iter().map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone())).collect();
         let is_known = |kind: &str| known.contains(kind) || known.contains(neutral(kind));
         for (kind, facts) in &self.kinds {
             match reason(&internal.kinds, kind) {
@@ -261,7 +258,12 @@ impl ExportSurvey {
                     if !proposed && !is_known(kind) {
                         proposal.types.push(content_type(kind, facts, internal));
                     }
-                    values(&ValueOwner::of_records(kind), &facts.values, internal, &mut proposal);
+                    values(
+                        &ValueOwner { kind, items: "records", hidden: false },
+                        &facts.values,
+                        internal,
+                        &mut proposal,
+                    );
                 }
             }
         }
@@ -284,7 +286,7 @@ impl ExportSurvey {
                     });
                 }
             }
-            values(&ValueOwner::of_terms(kind), &facts.values, internal, &mut proposal);
+            values(&ValueOwner { kind, items: "terms", hidden: false }, &facts.values, internal, &mut proposal);
         }
         for (items, facts, resource) in [
             ("accounts", &self.accounts, registry.users()),
@@ -403,18 +405,8 @@ struct ValueOwner<'k> {
     kind: &'k str,
     /// The word for them.
     items: &'static str,
-    /// Their values are for those who may edit the item: strangers read the item, and plugins keep addresses and the like there.
+    /// Their values are for those who may edit the item: visitors read the item, and plugins keep addresses and the like there.
     hidden: bool,
-}
-
-impl<'k> ValueOwner<'k> {
-    fn of_records(kind: &'k str) -> ValueOwner<'k> {
-        ValueOwner { kind, items: "records", hidden: false }
-    }
-
-    fn of_terms(kind: &'k str) -> ValueOwner<'k> {
-        ValueOwner { kind, items: "terms", hidden: false }
-    }
 }
 
 /// The meta keys of some items.

@@ -195,7 +195,7 @@ fn graph(
         }
     }
     // Those that nobody has seen are nowhere in the order; the others are before what began after them, of which the
-    // earliest to end stand for all that follow.
+    // earliest to end are enough.
     let known = |number: &usize| {
         let (event, transaction) = happened[*number];
         event.outcome == Outcome::Done

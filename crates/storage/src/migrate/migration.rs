@@ -308,7 +308,7 @@ impl Migration<'_> {
         if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
             columns.push((stored(&table.def.key.name), true));
         }
-        let name = stored(&format!("{}__{}", table.def.name, def.name));
+        let name = stored(&table.index_name(def));
         Described { name, columns, unique: def.unique, partial: def.partial }
     }
 

@@ -78,6 +78,7 @@ impl<'p> DrivingTable<'p> {
 /// The plan without the one target whose edges lead it, where an index has the plan's order, and the edges have not. Read in
 /// that order, rows are tested until the window is full: of a target with many rows that costs less than to sort them.
 pub fn without_target(plan: &ReadPlan, catalogue: &Catalogue) -> Option<ReadPlan> {
+    plan.limit?;
     let table = catalogue.table(&plan.table).ok()?;
     let conjuncts = plan.filter.conjuncts();
     let leading = DrivingTable::choose(plan, ResultKind::Rows, table, &conjuncts, catalogue)?;

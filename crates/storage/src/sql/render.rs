@@ -33,7 +33,7 @@ impl Lowered<'_> {
         }
         let (mut text, order) = dialect.build(&select);
         if let (Dialect::Sqlite, Some(index)) = (dialect, self.index) {
-            text = indexed_by(&text, &self.table.def.name, &index.name);
+            text = indexed_by(&text, &self.table.index_name(index));
         }
         // Behind a value is its number of rows.
         let counted = (self.want == ResultKind::Groups).then_some(false);
@@ -267,9 +267,9 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
 }
 
 /// SQLite's own words for the index of the first table, which the builder of statements does not have.
-fn indexed_by(text: &str, table: &str, index: &str) -> String {
+fn indexed_by(text: &str, index: &str) -> String {
     let first = format!("\"{}\"", alias_name(0));
-    text.replacen(&format!("AS {first}"), &format!("AS {first} INDEXED BY \"{table}__{index}\""), 1)
+    text.replacen(&format!("AS {first}"), &format!("AS {first} INDEXED BY \"{index}\""), 1)
 }
 
 /// Whether a condition is on other rows.
