@@ -50,6 +50,9 @@ packages: build
 varnish: build
     tests/varnish/run
 
+litestream: build
+    tests/litestream/run
+
 clients *names:
     tests/clients/run "$@"
 

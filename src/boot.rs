@@ -123,13 +123,13 @@ pub fn registry(loaded: &LoadedDeclaration, listener: &str) -> Result<Registry, 
     link::link(loaded, &engine::vocabulary(), &format!("{scheme}://{host}")).map_err(BootError::Problems)
 }
 
-/// The XML-RPC methods over a registry; `None` when they are switched off.
+/// The XML-RPC methods; `None` when they are switched off.
 ///
 /// # Errors
 /// Every problem at once.
-pub fn calls(loaded: &LoadedDeclaration, registry: &Registry) -> Result<Option<Rpc>, BootError> {
-    let calls = Rpc::new(loaded, registry).map_err(BootError::Problems)?;
-    Ok(registry.declaration.xmlrpc.enabled.then_some(calls))
+pub fn calls(loaded: &LoadedDeclaration) -> Result<Option<Rpc>, BootError> {
+    let calls = Rpc::new(loaded).map_err(BootError::Problems)?;
+    Ok(loaded.declaration.xmlrpc.enabled.then_some(calls))
 }
 
 /// Opens the database that the declarations name; `migrate` allows additive changes of an existing one.
@@ -221,7 +221,7 @@ impl Services {
         let media = &registry.declaration.media;
         let files = Files::at(media.url.as_deref().unwrap_or_default(), &place(&registry.declaration)?.base())
             .map_err(|e| BootError::Other(e.to_string()))?;
-        let pool = Pool::start("pictures", media.workers, media.queue);
+        let pool = Pool::start("pictures", (media.workers, media.workers), media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
             storage,

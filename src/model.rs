@@ -229,6 +229,18 @@ pub fn event_head(id: i64, event: &str, at: i64, depth: i64, item: [Value; 3]) -
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// An event that is no change: a webhook's receiver gets it whatever its filters are. `all`: any address may be concerned.
+pub fn event_of_webhook(id: i64, event: &str, at: i64, hook: [Value; 3], all: bool) -> Value {
+    let mut document = event_head(id, event, at, 1, hook);
+    for name in ["slug", "link", "previous_slug", "previous_link"] {
+        document.insert(name.into(), Value::Null);
+    }
+    document.insert("status".into(), json!({"before": null, "after": null}));
+    document.extend(["changed", "keys"].map(|name| (name.to_owned(), json!([]))));
+    document.insert("addresses".into(), json!({"all": all, "front": [], "rest": []}));
+    Value::Object(document)
+}
+
 /// The header that says how many webhooks, one after the other, led to a request. There is no standard name: `CDN-Loop`
 /// (RFC 8586) is that of caches, and `Max-Forwards` that of proxies.
 pub const WEBHOOK_DEPTH: &str = "webhook-depth";

@@ -12,9 +12,9 @@ use quick_cache::sync::Cache;
 use regex::Regex;
 use std::fmt;
 use std::io::Read as _;
-use std::net::IpAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, http};
@@ -65,6 +65,11 @@ pub struct ReceivedAnswer {
 }
 
 impl ReceivedAnswer {
+    /// How long it asks to wait before the next request.
+    pub fn retry_after(&self) -> Option<Duration> {
+        retry_after(&self.headers)
+    }
+
     /// The first header of this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -84,6 +89,26 @@ pub enum FetchError {
     TooLarge,
     /// The queue is full.
     Busy,
+}
+
+/// Why a file was not downloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DownloadError {
+    pub error: FetchError,
+    /// How long the site asks to wait before the next request.
+    pub wait: Option<Duration>,
+}
+
+impl From<FetchError> for DownloadError {
+    fn from(error: FetchError) -> DownloadError {
+        DownloadError { error, wait: None }
+    }
+}
+
+impl From<DownloadError> for FetchError {
+    fn from(refused: DownloadError) -> FetchError {
+        refused.error
+    }
 }
 
 /// Sends requests to other sites.
@@ -156,7 +181,7 @@ impl Outbound {
     ) -> Result<Download, FetchError> {
         self.asker.allowed(url)?;
         let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
-        self.in_pool(owner, move || asker.download(wanted, into, most, asker.patience)).await
+        self.in_pool(owner, move || Ok(asker.download(wanted, into, most, asker.patience)?)).await
     }
 
     /// Sends a request and reads the answer, whatever its status; one of more than so many bytes is an error. A redirect is not
@@ -183,13 +208,13 @@ impl Outbound {
     /// Downloads a file of at most so many bytes. It blocks the thread, for `patience` at most.
     ///
     /// # Errors
-    /// See [`FetchError`].
+    /// See [`DownloadError`].
     pub fn fetch_file(
         &self,
         url: &Url,
         into: tempfile::NamedTempFile,
         (patience, most): (Duration, u64),
-    ) -> Result<Download, FetchError> {
+    ) -> Result<Download, DownloadError> {
         self.asker.download(url.clone(), into, most, patience)
     }
 
@@ -199,7 +224,9 @@ impl Outbound {
         job: impl FnOnce() -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
         let declared = &self.declared;
-        let pool = self.pool.get_or_try_init(|| Pool::start("outbound", declared.workers, declared.queue));
+        // Others would wait for sites that take their time, if one owner had all threads.
+        let threads = (declared.workers, declared.workers.div_ceil(2));
+        let pool = self.pool.get_or_try_init(|| Pool::start("outbound", threads, declared.queue));
         let pool = pool.map_err(|_| FetchError::Nothing("no thread".into()))?;
         pool.run(owner, job).await.map_err(|error| match error {
             PoolError::Busy => FetchError::Busy,
@@ -283,7 +310,7 @@ impl HttpClient {
             .proxy(None)
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .build();
-        let resolver = PublicResolver { open: open.clone(), inner: DefaultResolver::default() };
+        let resolver = PublicResolver { open: open.clone(), inner: DefaultResolver::default(), last: Mutex::default() };
         HttpClient {
             agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
             open,
@@ -335,12 +362,16 @@ impl HttpClient {
         mut into: tempfile::NamedTempFile,
         most: u64,
         patience: Duration,
-    ) -> Result<Download, FetchError> {
-        let (_, mut answer) = self.follow(url, patience)?;
+    ) -> Result<Download, DownloadError> {
+        let (_, mut answer) = self.reach(url, patience)?;
+        if answer.status() != http::StatusCode::OK {
+            let error = FetchError::Status(answer.status().as_u16());
+            return Err(DownloadError { error, wait: retry_after(answer.headers()) });
+        }
         let mut body = answer.body_mut().as_reader().take(most.saturating_add(1));
         let size = std::io::copy(&mut body, &mut into).map_err(|error| FetchError::Nothing(error.to_string()))?;
         if size > most {
-            return Err(FetchError::TooLarge);
+            return Err(FetchError::TooLarge.into());
         }
         Ok(Download { file: into.into_temp_path(), size })
     }
@@ -370,7 +401,16 @@ impl HttpClient {
     }
 
     /// The response with status 200 that an address leads to, and where it was in the end.
-    fn follow(&self, mut url: Url, patience: Duration) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
+    fn follow(&self, url: Url, patience: Duration) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
+        let (url, answer) = self.reach(url, patience)?;
+        match answer.status() {
+            http::StatusCode::OK => Ok((url, answer)),
+            status => Err(FetchError::Status(status.as_u16())),
+        }
+    }
+
+    /// The response that an address leads to, whatever its status, and where it was in the end.
+    fn reach(&self, mut url: Url, patience: Duration) -> Result<(Url, http::Response<ureq::Body>), FetchError> {
         let end = Instant::now() + patience;
         for _ in 0..=self.redirects {
             self.allowed(&url)?;
@@ -380,8 +420,7 @@ impl HttpClient {
                 ureq::Error::HostNotFound => FetchError::Address(UNKNOWN),
                 error => FetchError::Nothing(error.to_string()),
             })?;
-            let status = answer.status();
-            if status.is_redirection()
+            if answer.status().is_redirection()
                 && let Some(next) = answer.headers().get(http::header::LOCATION).and_then(|value| value.to_str().ok())
             {
                 url = url
@@ -389,13 +428,17 @@ impl HttpClient {
                     .map_err(|error| FetchError::Nothing(format!("redirected to no address: {error}")))?;
                 continue;
             }
-            if status != http::StatusCode::OK {
-                return Err(FetchError::Status(status.as_u16()));
-            }
             return Ok((url, answer));
         }
         Err(FetchError::Nothing("redirected too often".into()))
     }
+}
+
+/// How long a response asks to wait before the next request: seconds or a moment (`Retry-After`).
+fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
+    let asked = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
+    let until = |moment: SystemTime| moment.duration_since(SystemTime::now()).unwrap_or_default();
+    asked.parse().ok().map(Duration::from_secs).or_else(|| httpdate::parse_http_date(asked).ok().map(until))
 }
 
 fn reachable(open: &[Network], address: IpAddr) -> bool {
@@ -406,6 +449,14 @@ fn reachable(open: &[Network], address: IpAddr) -> bool {
 struct PublicResolver {
     open: Vec<Network>,
     inner: DefaultResolver,
+    last: Mutex<Option<ResolvedName>>,
+}
+
+/// The name of the last request, with its addresses: the client asks before each request, also where a connection is open.
+struct ResolvedName {
+    name: String,
+    at: Instant,
+    addresses: Vec<SocketAddr>,
 }
 
 impl fmt::Debug for PublicResolver {
@@ -421,13 +472,24 @@ impl Resolver for PublicResolver {
         config: &ureq::config::Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let (scheme, authority) =
+            (uri.scheme_str().unwrap_or_default(), uri.authority().map_or("", |own| own.as_str()));
+        let (name, mut allowed) = (format!("{scheme}://{authority}"), self.empty());
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|known| known.name == name && known.at.elapsed() < IDLE) {
+            known.addresses.iter().for_each(|address| allowed.push(*address));
+            return Ok(allowed);
+        }
+        drop(last);
         // A name without an address is answered like one of a private network: which of them there are is not told.
         let found = self.inner.resolve(uri, config, timeout).map_err(|_| ureq::Error::HostNotFound)?;
-        let mut allowed = self.empty();
-        for address in found.iter().filter(|address| reachable(&self.open, address.ip())) {
-            allowed.push(*address);
+        found.iter().filter(|address| reachable(&self.open, address.ip())).for_each(|address| allowed.push(*address));
+        if allowed.is_empty() {
+            return Err(ureq::Error::HostNotFound);
         }
-        if allowed.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(allowed) }
+        last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(ResolvedName { name, at: Instant::now(), addresses: allowed.to_vec() });
+        Ok(allowed)
     }
 }
 
@@ -438,6 +500,22 @@ mod tests {
     fn outbound(networks: &[&str]) -> Outbound {
         let networks = networks.iter().map(|text| (*text).to_owned()).collect();
         Outbound::new(&Declared { networks, ..Declared::default() })
+    }
+
+    #[test]
+    fn a_response_asks_to_wait_in_seconds_or_until_a_moment() {
+        let past = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH);
+        let later = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3600));
+        let check = |value: &str, least: u64, most: u64| {
+            let headers = http::HeaderMap::from_iter([(http::header::RETRY_AFTER, value.parse().expect("a header"))]);
+            let found = retry_after(&headers).map(|wait| wait.as_secs());
+            assert!(found.is_some_and(|seconds| (least..=most).contains(&seconds)), "{value}: {found:?}");
+        };
+        check(" 7 ", 7, 7);
+        check(&past, 0, 0);
+        check(&later, 3500, 3600);
+        let wrong = http::HeaderMap::from_iter([(http::header::RETRY_AFTER, "soon".parse().expect("a header"))]);
+        assert_eq!((retry_after(&wrong), retry_after(&http::HeaderMap::new())), (None, None));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod meets;
 pub use self::meets::meets;
 
 use crate::registry::columns::{ID, VERSION, feed, record};
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Relation, Resource};
 use crate::registry::{Registry, name, tables};
 use cms_declaration::ItemKey;
 use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Order, ReadPlan, Row};
@@ -211,6 +211,20 @@ pub fn slug_of_title(resource: &Resource, title: &str) -> String {
     // The form of a plain title is declared for the text itself; other titles are markup.
     let plain = resource.property_of_column(record::TITLE).is_some_and(|property| property.stored.is_some());
     if plain { slug::of_plain_text(title) } else { slug::sanitize_title(title) }
+}
+
+/// The rows of a resource that refer to rows with these keys by a relation; `None`: the relation is not stored.
+pub fn referring(resource: &Resource, relation: &Relation, keys: &[DbValue]) -> Option<Cond> {
+    if relation.many {
+        let dst = keys.iter().filter(|key| matches!(key, DbValue::Int(_))).map(int).collect();
+        return Some(Cond::Linked { rel: relation.rel.clone(), dst });
+    }
+    Some(Cond::In(column_of(resource, relation)?, keys.to_vec()))
+}
+
+/// The column of a relation to one row; `None`: it has edges, or is not stored.
+pub fn column_of(resource: &Resource, relation: &Relation) -> Option<Name> {
+    resource.property(&relation.property)?.column.clone()
 }
 
 /// The condition that selects the rows of this resource in a shared table.

@@ -10,6 +10,8 @@
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 #[path = "site/described.rs"]
 mod described;
+#[path = "common/free_port.rs"]
+mod free_port;
 #[path = "common/left_out.rs"]
 mod left_out;
 #[path = "site/server.rs"]
@@ -17,6 +19,7 @@ mod left_out;
 mod server;
 
 use base64::Engine as _;
+use free_port::free_address;
 use serde_json::{Value, json};
 use server::Server;
 use std::io::{BufRead, BufReader};
@@ -32,7 +35,7 @@ type Walk = fn(&Browser, &Server);
 
 /// A site whose address has a name, as passkeys need it.
 fn named_site() -> Server {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     Server::with(&[&format!("server.listen=127.0.0.1:{port}"), &format!("site.url=http://localhost:{port}")])
 }
 
@@ -306,14 +309,15 @@ struct Driver {
 impl Driver {
     /// `None`: there is none on the path.
     fn start() -> Option<Driver> {
-        let mut process = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn().ok()?;
+        // With port 0 it takes a port of IPv4 and ends where the same one of IPv6 is in use.
+        let address = free_address();
+        let port = format!("--port={}", address.port());
+        let mut process = Command::new("chromedriver").arg(port).stdout(Stdio::piped()).spawn().ok()?;
         let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
-        let port = lines.find_map(|line| {
-            let line = line.expect("a line");
-            line.split_once("successfully on port ").map(|(_, port)| port.trim_end_matches('.').to_owned())
-        });
+        let started = lines.any(|line| line.expect("a line").contains("started successfully"));
+        assert!(started, "chromedriver ends");
         std::thread::spawn(move || lines.for_each(drop));
-        Some(Driver { process, address: format!("http://127.0.0.1:{}", port.expect("a port")) })
+        Some(Driver { process, address: format!("http://{address}") })
     }
 
     fn browser(&self, width: u32, height: u32) -> Browser<'_> {

@@ -1,10 +1,14 @@
 //! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
 
+#[path = "common/free_port.rs"]
+mod free_port;
+
 use cms_base::metrics::Reading;
 use cms_declaration::units::{self, OptionalSetting, Size};
 use cms_declaration::{Cors, Server, Workers};
 use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run, termination};
 use cms_server::model::{Payload, Reply, Request};
+use free_port::free_address;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::io::{Read, Write};
@@ -651,7 +655,7 @@ fn serve_until_signalled() {
 #[test]
 fn sigterm_and_sigint_end_the_server_gracefully() {
     for signal in ["-TERM", "-INT"] {
-        let address = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let address = free_address();
         let mut child = Command::new(std::env::current_exe().expect("this test"))
             .args(["--exact", "serve_until_signalled"])
             .env("EDGE_TEST_ADDRESS", address.to_string())
@@ -675,7 +679,7 @@ fn sigterm_and_sigint_end_the_server_gracefully() {
 
 #[test]
 fn operators_have_a_listener_of_their_own() {
-    let admin = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let admin = free_address();
     let server = Running::start_with(|facts| facts.server.admin_listen = OptionalSetting::on(admin.to_string()));
     server.get("/cms-json/x");
     server.get("/nothing");

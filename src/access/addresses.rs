@@ -3,6 +3,7 @@
 //! Contract: "Application passwords", the table of the authorization page; for programs that connect, RFC 8252. Pure.
 
 use crate::outbound::{is_device, is_loopback};
+use cms_declaration::translations::Sentence;
 use url::Url;
 
 /// Longest address that a page sends people to, in bytes.
@@ -57,6 +58,14 @@ pub fn registered(text: &str, schemes: &[String]) -> Result<Url, &'static str> {
     parsed(text, |url| is_own(url.scheme()) || schemes.iter().any(|own| own == url.scheme()), is_device)
 }
 
+/// Reads an address that a program has for its id: that of a document which describes it. It is written in one way alone, so that a
+/// program has one id. `http` is for documents on this machine, where `[outbound]` reaches it.
+pub fn document(text: &str) -> Option<Url> {
+    let url = registered(text, &[]).ok()?;
+    let web = url.scheme() == "https" || is_loopback(&url);
+    (web && url.path() != "/" && url.as_str() == text).then_some(url)
+}
+
 /// Whether an address is a registered one. The port of a loopback address may differ (RFC 8252).
 pub fn is_registered(registered: &str, given: &str) -> bool {
     if registered == given {
@@ -93,11 +102,14 @@ fn has_user(url: &Url) -> bool {
 }
 
 /// The name of a target for people: its host, or its scheme.
-pub fn shown(url: &Url) -> String {
+pub fn shown(url: &Url) -> Sentence {
     match (url.scheme(), url.host_str()) {
-        ("https", Some(host)) => url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-        ("http", _) => format!("port {} of this device", url.port_or_known_default().unwrap_or_default()),
-        (scheme, _) => format!("{scheme}: (a program on this device)"),
+        ("https", Some(host)) => {
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            Sentence::about("{value}", format!("{host}{port}"))
+        }
+        ("http", _) => Sentence::about("port {value} of this device", url.port_or_known_default().unwrap_or_default()),
+        (scheme, _) => Sentence::about("{value}: (a program on this device)", scheme),
     }
 }
 
@@ -246,6 +258,48 @@ mod tests {
     }
 
     #[test]
+    fn documents_have_one_address() {
+        for good in [
+            "https://app.example/client.json",
+            "https://app.example:8443/a/b?c=d",
+            "https://xn--pp-5cd.example/client",
+            "http://127.0.0.1:8123/client",
+        ] {
+            assert!(document(good).is_some(), "{good}");
+        }
+        let long = format!("https://a.example/{}", "x".repeat(LONGEST_REGISTERED));
+        for bad in [
+            "https://app.example",
+            "https://app.example/",
+            "https://app.example/?x=client",
+            "https://app.example/a/../client",
+            "https://app.example/./client",
+            "https://app.example/%2e%2E/client",
+            "https://app.example/client#",
+            "https://user@app.example/client",
+            "https://user:pw@app.example/client",
+            "https://@app.example/client",
+            "https://\u{430}pp.example/client",
+            "https://app.example/\u{430}",
+            "https://APP.example/client",
+            "HTTPS://app.example/client",
+            "https://app.example:443/client",
+            "https:app.example/client",
+            "https://app.example\\client",
+            "https://app.example/a client",
+            "http://app.example/client",
+            "http://localhost:1/client",
+            "com.example.app:/client",
+            "file:///client",
+            "11111111-1111-4111-8111-111111111111",
+            "",
+            &long,
+        ] {
+            assert!(document(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
     fn addresses_have_a_length() {
         let of = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
         assert!(target(&of(LONGEST - 1)).is_ok() && target(&of(LONGEST)).is_ok());
@@ -313,7 +367,7 @@ mod tests {
     fn people_see_where_a_target_leads() {
         let check = |text: &str, host: &str, policy: &str| {
             let url = target(text).expect("a target");
-            assert_eq!((shown(&url).as_str(), source(&url).as_str()), (host, policy));
+            assert_eq!((shown(&url).to_string().as_str(), source(&url).as_str()), (host, policy));
         };
         check("https://app.example/x", "app.example", "https://app.example");
         check("https://app.example:8443/x", "app.example:8443", "https://app.example:8443");

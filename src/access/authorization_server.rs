@@ -121,6 +121,7 @@ impl<'r> AuthorizationServer<'r> {
             "revocation_endpoint_auth_methods_supported": ["none"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": true,
+            "client_id_metadata_document_supported": self.0.oauth().is_some_and(|(_, rules)| rules.documents.enabled),
         })
     }
 

@@ -47,7 +47,7 @@ impl Hasher {
     /// # Errors
     /// The thread cannot be started.
     pub fn start(cost: u32) -> std::io::Result<Hasher> {
-        Ok(Hasher { pool: Pool::start("hasher", 1, QUEUE)?, cost })
+        Ok(Hasher { pool: Pool::start("hasher", (1, 1), QUEUE)?, cost })
     }
 
     /// The hash of a new password.

@@ -33,7 +33,7 @@ pub struct Hints(u32);
 impl Hints {
     /// As links show them; `None` when there is no method.
     pub fn shown(self, registry: &Registry, resource: &Resource) -> Option<Value> {
-        self.shown_of(&registry.routes[registry.item_routes[resource.index]?])
+        self.shown_of(&registry.routes[registry.item_route(resource.index)?])
     }
 
     fn shown_of(self, route: &Route) -> Option<Value> {
@@ -85,9 +85,9 @@ fn route_of(registry: &Registry, resource: &Resource, path: &str) -> Option<usiz
     let leads = |route: &Route| {
         route.resource == Some(resource.index)
             && route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get))
-            && route.matcher.is_match(path.as_bytes())
+            && route.matcher.is_match(path)
     };
-    registry.item_routes[resource.index].or_else(|| registry.routes.iter().position(leads))
+    registry.item_route(resource.index).or_else(|| registry.routes.iter().position(leads))
 }
 
 /// Whether the hints of rows follow from more of them than their keys.
@@ -102,7 +102,7 @@ fn of<'a>(
     readable: bool,
     items: impl FnOnce() -> Vec<HintItem<'a>>,
 ) -> Result<Vec<Hints>, ApiError> {
-    match scope.registry.item_routes[resource.index] {
+    match scope.registry.item_route(resource.index) {
         Some(route) => on_route(scope, resource, &scope.registry.routes[route], count, readable, items),
         None => Ok(vec![Hints::default(); count]),
     }

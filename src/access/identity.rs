@@ -54,6 +54,8 @@ pub struct Identity {
     passwords_set: Attempts,
     /// Messages that were sent, by address.
     messages: Attempts,
+    /// Documents that were read for a person.
+    documents: Attempts,
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, CachedPrincipal>,
@@ -101,6 +103,7 @@ impl Identity {
             link_requests: Attempts::default(),
             passwords_set: Attempts::default(),
             messages: Attempts::default(),
+            documents: Attempts::default(),
             throttle: Throttle::default(),
             verified: Cache::new(MOST_VERIFIED),
             failed: FailedLogins::default(),
@@ -130,6 +133,11 @@ impl Identity {
     /// Passwords that were set.
     pub(super) fn passwords_set(&self) -> &Attempts {
         &self.passwords_set
+    }
+
+    /// Documents that were read for a person.
+    pub(super) fn documents(&self) -> &Attempts {
+        &self.documents
     }
 
     /// Requests for links to set a password.

@@ -8,6 +8,7 @@ pub mod app_passwords;
 pub mod attempts;
 pub mod audit;
 pub mod authorization_server;
+pub mod client_documents;
 pub mod clients;
 mod comments;
 mod content;

@@ -284,8 +284,9 @@ fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError>
 
 /// Words that name declared entries of the resource that the property's `x-options-from` names.
 fn entries(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    let among = writing.property.among.as_deref().and_then(|name| writing.scope.registry.resource(name));
-    let known = |word: &str| among.is_some_and(|resource| resource.entry(word).is_some());
+    let registry = &writing.scope.registry;
+    let among = writing.property.among.as_deref().and_then(|name| registry.resource(name));
+    let known = |word: &str| among.is_some_and(|resource| registry.entry(resource, word).is_some());
     let given = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     match given.clone().find(|word| !known(word)) {
         Some(word) => Err(refused(writing.property, word, format!("`{word}` is not declared."))),

@@ -62,7 +62,7 @@ pub(super) fn check(source: &ConfigSource, data: bool, json: bool) -> Result<(),
 fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> {
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
-    let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
+    let methods = boot::calls(&loaded)?.map_or(0, |_| loaded.declaration.xmlrpc.methods.len());
     let unheld = registry.unassigned_capabilities().into_iter().map(|(capability, place)| {
         format!("no role has the capability `{capability}`, which {place} asks for: everybody is refused there")
     });
@@ -77,9 +77,7 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
             slow.listed, slow.criterion
         )
     });
-    let prefix = format!("site.prefix={}", loaded.declaration.site.prefix);
-    let shipped = load(None, &[prefix], []).map_err(BootError::Problems)?.declaration;
-    let unasked = registry.unused_capabilities(&shipped).into_iter().map(|(capability, role, near)| {
+    let unasked = unasked(&loaded, &registry)?.into_iter().map(|(capability, role, near)| {
         let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
         format!("the role `{role}` has the capability `{capability}`, which nothing asks for{hint}")
     });
@@ -120,6 +118,22 @@ fn checked(source: &ConfigSource, data: bool) -> Result<CheckReport, BootError> 
     Ok(CheckReport { problems: Vec::new(), resources, routes, methods, warnings, data })
 }
 
+/// Capabilities of roles that nothing asks for, but those of the shipped roles; see [`Registry::unused_capabilities`].
+fn unasked(
+    loaded: &LoadedDeclaration,
+    registry: &Registry,
+) -> Result<Vec<(String, String, Option<String>)>, BootError> {
+    let shipped = |role: &str, at: usize| loaded.is_verbatim(&["roles", role, "capabilities", &at.to_string()]);
+    let mut found = registry.unused_capabilities(shipped);
+    if !found.is_empty() {
+        let prefix = format!("site.prefix={}", loaded.declaration.site.prefix);
+        let shipped = load(None, &[prefix], []).map_err(BootError::Problems)?.declaration;
+        let known = |name: &String| shipped.roles.values().any(|role| role.capabilities.contains(name));
+        found.retain(|(name, _, _)| !known(name));
+    }
+    Ok(found)
+}
+
 /// Ways to log in that do not work, or that may leave nobody any.
 fn logins(registry: &Registry) -> Vec<String> {
     let declared = &registry.declaration;
@@ -136,7 +150,8 @@ fn logins(registry: &Registry) -> Vec<String> {
 fn translations(loaded: &LoadedDeclaration, registry: &Registry) -> Vec<String> {
     let mut warnings = Vec::new();
     for (language, texts) in &registry.declaration.translations {
-        let own = |text: &&String| !loaded.is_shipped(&["translations", language, text]);
+        let touched = !loaded.is_untouched(&["translations", language]);
+        let own = |text: &&String| touched && !loaded.is_shipped(&["translations", language, text]);
         let own: Vec<&String> = texts.keys().filter(own).collect();
         if own.is_empty() {
             continue;

@@ -8,6 +8,7 @@ use crate::import::items::ExportSummary;
 use crate::import::live::{self, LiveSite};
 use crate::import::propose;
 use crate::import::remote::RemoteSite;
+use crate::import::report_lines::ReportLines;
 use crate::import::source::ExportSource;
 use crate::import::{
     self, ImportReport, RedirectOutcome, SiteImport, WidgetOutcome, addresses, attachments, fetch, progress_bar,
@@ -27,23 +28,73 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::Url;
 
+/// The report on its way: people read each part as soon as it is there, programs the whole at the end.
+struct ReportOutput {
+    json: bool,
+    lines: ReportLines,
+}
+
+impl ReportOutput {
+    fn add(&mut self, lines: ReportLines) {
+        if self.json {
+            self.lines.append(lines);
+        } else {
+            say!("{lines}");
+        }
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        let mut lines = ReportLines::default();
+        lines.note(text);
+        self.add(lines);
+    }
+}
+
 /// Carries out the command.
 pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootError> {
     let progress = progress_bar();
-    let live = match args.file.to_str().filter(|text| text.starts_with("https://") || text.starts_with("http://")) {
-        Some(address) => Some(read_site(source, args, address, &progress)?),
+    let is_address =
+        |file: &&PathBuf| file.to_str().is_some_and(|it| it.starts_with("https://") || it.starts_with("http://"));
+    let address = args.files.iter().find(is_address).map(|file| file.display().to_string());
+    let mut files = args.files.clone();
+    let live = match address {
+        Some(address) if files.len() > 1 => {
+            return Err(BootError::Other(format!("{address}: name the address of a site alone")));
+        }
+        Some(address) => {
+            let (file, live) = read_site(source, args, &address, &progress)?;
+            files = vec![file];
+            Some(live)
+        }
         None => None,
     };
-    let file = live.as_ref().map_or(&args.file, |(file, _)| file).clone();
     if let Some(folder) = &args.propose {
-        return propose_declarations(source, args, &file, folder);
+        return propose_declarations(source, args, &files, folder);
     }
-    let live = live.map(|(_, live)| live);
+    let mut output = ReportOutput { json: args.json, lines: ReportLines::default() };
+    let done = import_files(source, args, &files, live, &progress, &mut output);
+    // The report of what came in before an error is printed, too.
+    if args.json && (done.is_ok() || output.lines.has_any()) {
+        say!("{}", Value::Object(output.lines.to_json()));
+    }
+    done
+}
+
+/// Imports what is not only looked at.
+fn import_files(
+    source: &ConfigSource,
+    args: &ImportArgs,
+    files: &[PathBuf],
+    live: Option<LiveSite>,
+    progress: &ProgressBar,
+    output: &mut ReportOutput,
+) -> Result<(), BootError> {
+    live.iter().flat_map(LiveSite::notes).filter(|_| args.json).for_each(|note| output.note(note));
     if let Some(since) = live.as_ref().filter(|live| live.is_empty()).and_then(LiveSite::since) {
-        say!("nothing has changed since {since}");
+        output.note(format!("nothing has changed since {since}"));
         return Ok(());
     }
-    let content = ExportSource::open(&file, args.table_prefix.as_deref(), &progress)?;
+    let content = ExportSource::open(files, args.table_prefix.as_deref(), progress)?;
     let user = args.user.as_deref().filter(|_| live.is_none());
     let options = SiteImport {
         user,
@@ -54,14 +105,15 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     };
     if args.dry_run {
         let (_folder, registry, services) = rehearsal(source)?;
-        let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
+        let (mut report, summary) = import::import(&registry, &services, &content, options, progress)?;
         summary.redirects.iter().for_each(|_| report.redirect(RedirectOutcome::Made));
         summary.widgets.iter().for_each(|_| report.widget(WidgetOutcome::Made));
-        say!("{report}\nnothing was written");
+        output.add(report.lines());
+        output.note("nothing was written");
         return Ok(());
     }
     let (registry, services) = services_or_new(source)?;
-    let (mut report, summary) = import::import(&registry, &services, &content, options, &progress)?;
+    let (mut report, summary) = import::import(&registry, &services, &content, options, progress)?;
     if args.attachments.is_some() {
         report.files_follow();
     }
@@ -71,22 +123,33 @@ pub(super) fn run(source: &ConfigSource, args: &ImportArgs) -> Result<(), BootEr
     let operator = OperatorClient::over(Arc::new(registry), services)?;
     make_redirects(&operator, &summary, &mut report)?;
     make_widgets(&operator, &summary, &mut report)?;
-    say!("{report}");
+    output.add(report.lines());
     if let Some(live) = live {
         live.imported()?;
     }
-    if let Some(folder) = &args.attachments {
-        if args.fetch {
-            let progress = progress_bar();
-            say!("{}", fetch::fetch(&operator.registry, &operator.services, folder, &progress)?);
-        }
-        let brought = attachments::bring(&operator.registry, &operator.services, folder)?;
-        say!("{brought}");
-        if !args.keep_addresses {
-            let (registry, services) = (&operator.registry, &operator.services);
-            let sites = [summary.base_url.as_str(), summary.site_url.as_str()];
-            say!("{}", addresses::rewrite(registry, services, &sites, &brought.other_names)?);
-        }
+    match &args.attachments {
+        Some(folder) => bring_files(&operator, args, folder, &summary, output),
+        None => Ok(()),
+    }
+}
+
+/// Brings the files of imported records.
+fn bring_files(
+    operator: &OperatorClient,
+    args: &ImportArgs,
+    folder: &Path,
+    summary: &ExportSummary,
+    output: &mut ReportOutput,
+) -> Result<(), BootError> {
+    let (registry, services) = (&operator.registry, &operator.services);
+    if args.fetch {
+        output.add(fetch::fetch(registry, services, folder, &progress_bar())?.lines());
+    }
+    let brought = attachments::bring(registry, services, folder)?;
+    output.add(brought.lines());
+    if !args.keep_addresses {
+        let sites = [summary.base_url.as_str(), summary.site_url.as_str()];
+        output.add(addresses::rewrite(registry, services, &sites, &brought.other_names)?.lines());
     }
     Ok(())
 }
@@ -184,7 +247,8 @@ fn make_widgets(
     };
     let here = operator.ask(Method::Get, &resource.path, json!({"_fields": "id"}), Value::Null)?;
     let here: HashSet<&str> = here.as_array().into_iter().flatten().filter_map(|row| row["id"].as_str()).collect();
-    let is_declared = |area: &str| registry.resource(&options.places).is_some_and(|own| own.entry(area).is_some());
+    let is_declared =
+        |area: &str| registry.resource(&options.places).is_some_and(|own| registry.entry(own, area).is_some());
     // Each comes before those that are there.
     for widget in summary.widgets.iter().rev() {
         let id = &widget.id;
@@ -210,12 +274,17 @@ fn make_widgets(
     Ok(())
 }
 
-/// Writes the declarations that a file of another site asks for.
-fn propose_declarations(source: &ConfigSource, args: &ImportArgs, file: &Path, folder: &Path) -> Result<(), BootError> {
+/// Writes the declarations that files of another site ask for.
+fn propose_declarations(
+    source: &ConfigSource,
+    args: &ImportArgs,
+    files: &[PathBuf],
+    folder: &Path,
+) -> Result<(), BootError> {
     // The names that are taken are those of the dialect that the proposal declares.
     let mut source = source.clone();
     source.sets.push("site.prefix=wp".to_owned());
-    let report = propose::propose(&linked(&source)?, file, args.table_prefix.as_deref(), folder)?;
+    let report = propose::propose(&linked(&source)?, files, args.table_prefix.as_deref(), folder)?;
     if args.json {
         say!("{}", report.to_json());
     } else {

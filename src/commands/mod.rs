@@ -39,9 +39,11 @@ use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::CredentialLimits;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,6 +70,16 @@ pub struct SourceArgs {
     /// Overrides a key of the declarations; repeatable.
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+}
+
+impl SourceArgs {
+    /// An option of which clap has forgotten what stands before the command, since it stands behind it, too.
+    fn forgotten(&self, given: impl Iterator<Item = OsString>) -> Option<&'static str> {
+        let given: Vec<String> = given.map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let taken = [("--config", usize::from(self.config.is_some())), ("--set", self.sets.len())];
+        let count = |option: &str| given.iter().filter(|arg| arg.split('=').next() == Some(option)).count();
+        taken.into_iter().find(|(option, taken)| count(option) > *taken).map(|(option, _)| option)
+    }
 }
 
 /// A command other than serving.
@@ -222,14 +234,14 @@ pub enum Command {
 /// See [`Command::Import`].
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// The file, or the address of a site that runs: https://old.example.org.
-    #[arg(value_name = "FILE|ADDRESS")]
-    file: PathBuf,
-    /// Import nothing; write declarations for the content of the file into this folder. JSON of Advanced Custom Fields is read, too.
+    /// The file, several exports of one site in any order, or the address of a site that runs: https://old.example.org.
+    #[arg(value_name = "FILE|ADDRESS", required = true)]
+    files: Vec<PathBuf>,
+    /// Import nothing; write declarations for the content of the files into this folder. JSON of Advanced Custom Fields is read, too.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["attachments", "dry_run"])]
     propose: Option<PathBuf>,
-    /// Print the report of `--propose` as JSON.
-    #[arg(long, requires = "propose")]
+    /// Print the report as JSON.
+    #[arg(long)]
     json: bool,
     /// Read everything, print the report, and write nothing.
     #[arg(long, conflicts_with = "attachments")]
@@ -368,6 +380,10 @@ pub enum AppPasswordCommand {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(option) = cli.source.forgotten(std::env::args_os()) {
+        let message = format!("`{option}` stands before and behind the command; write it behind the command only.");
+        Cli::command().error(ErrorKind::ArgumentConflict, message).exit();
+    }
     let source = ConfigSource { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
         None => serve::serve(&source),

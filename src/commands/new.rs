@@ -40,8 +40,8 @@ pub(super) fn resource(source: &ConfigSource, name: &str, like: &str) -> Result<
 /// The declarations, which have no problem.
 fn load_without_problems(source: &ConfigSource) -> Result<LoadedDeclaration, BootError> {
     let loaded = source.load()?;
-    let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
-    boot::calls(&loaded, &registry)?;
+    boot::registry(&loaded, &loaded.declaration.server.listen)?;
+    boot::calls(&loaded)?;
     Ok(loaded)
 }
 

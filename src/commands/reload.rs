@@ -227,7 +227,7 @@ impl ConfigWatcher {
         webhooks::declare(&registry, &*services.storage)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
-        let calls = boot::calls(loaded, &registry)?;
+        let calls = boot::calls(loaded)?;
         let post = MailContext::new(registry.clone(), &services)?;
         let insight = ServerProcess::new(services.storage.clone(), &self.status, loaded);
         let (service, hooks) = site(&services, calls, registry.clone(), insight)?;

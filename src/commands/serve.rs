@@ -220,7 +220,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     let address = listeners.host();
     let place = boot::place(&loaded.declaration)?;
     let _claim = place.file().and_then(claim);
-    // The log is read in parallel with the linking, the calls are compiled in parallel with the opening.
+    // The log is read in parallel with the linking, calls of the user's are checked in parallel with the opening.
     let (recovered, registry) = thread::scope(|beside| {
         let recovered = beside.spawn(|| place.file().map(Sqlite::recover));
         let registry = boot::registry(&loaded, &address);
@@ -228,7 +228,7 @@ pub fn serve(source: &ConfigSource) -> Result<(), BootError> {
     });
     let registry = registry?;
     let (calls, services) = thread::scope(|beside| {
-        let calls = beside.spawn(|| boot::calls(&loaded, &registry));
+        let calls = beside.spawn(|| boot::calls(&loaded));
         let services = seeded(&registry);
         (calls.join(), services)
     });
@@ -431,9 +431,9 @@ pub(super) fn site(
     }
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let (pages, mcp) = (Pages::new(&registry), Mcp::new(registry.clone()));
-    let engine = services.engine(registry)?;
+    let hub = Arc::new(EventHub::new(registry.clone(), services.storage.clone()));
+    let engine = Arc::new(services.engine(registry)?);
     let (storage, status) = (insight.storage.clone(), insight.status.clone());
-    let (engine, hub) = (Arc::new(engine), Arc::new(EventHub::new(services.storage.clone())));
     let webhooks = WebhookContext::new(engine.clone(), hub.clone(), services);
     // It has none yet.
     let _ = engine.shared().inside.set(Box::new(insight));

@@ -420,7 +420,7 @@ struct LinkedResponse {
 fn longest_list(engine: &Engine, scope: &Scope, path: &str) -> Option<Value> {
     let matches = engine.matches(path, scope.secure());
     let endpoint = matches.iter().find_map(|matched| route::endpoint(matched.route, Method::Get))?;
-    endpoint.args.role(ArgRole::PerPage)?.schema.describe().get("maximum").cloned()
+    endpoint.args.role(ArgRole::PerPage)?.shown.get("maximum").cloned()
 }
 
 /// The response of a request of its own to this address.

@@ -94,7 +94,7 @@ impl ChangedAddresses {
         Ok(())
     }
 
-    /// Adds the records that show the name of a term or an author.
+    /// Adds the records that show the name of a term or an author, or a file that they refer to.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -104,7 +104,7 @@ impl ChangedAddresses {
         let resource = named.resource;
         let names = |kind: &&Resource| {
             let category = kind.address.shown_category().map(|relation| kind.relations[relation].to);
-            category == Some(resource.index) || (kind.address.has(AUTHOR) && !resource.is_taxonomy())
+            category == Some(resource.index) || (kind.address.has(AUTHOR) && resource.is_users())
         };
         // Their own addresses have its slug.
         self.all |= scope.registry.content_types().any(|kind| names(&kind));

@@ -1,8 +1,7 @@
 //! Filters: the resources, events and states that a receiver wants events of.
 
-use super::FeedEntry;
-use super::visible::{VisibleEvent, likely_meanings};
-use crate::registry::Registry;
+use super::hub::PossibleEvent;
+use super::visible::VisibleEvent;
 use cms_declaration::EventType;
 
 /// Resources, events and states that a receiver wants; empty lists are all.
@@ -15,13 +14,13 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether an event of an entry may be one that it wants. Nothing is read for that.
-    pub fn may_concern(&self, registry: &Registry, entry: &FeedEntry) -> bool {
-        likely_meanings(registry, entry).is_some_and(|(resource, meanings)| self.covers(&resource.name, &meanings))
+    /// Whether an event of an entry may be one that it wants.
+    pub fn may_choose(&self, event: &PossibleEvent) -> bool {
+        self.covers(&event.resource, &event.meanings)
     }
 
     /// Whether it wants a change of a resource that means one of these.
-    pub fn covers(&self, resource: &str, meanings: &[EventType]) -> bool {
+    fn covers(&self, resource: &str, meanings: &[EventType]) -> bool {
         self.takes(resource) && self.wants(meanings)
     }
 

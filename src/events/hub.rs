@@ -1,9 +1,12 @@
 //! The newest entries of the change feed in memory, read once for all receivers of the process.
 
-use super::FeedEntry;
 use super::feed::{entries_from, newest};
-use super::visible::VisibleEvent;
+use super::visible::{VisibleEvent, likely_meanings};
+use super::{EventFilter, FeedEntry};
+use crate::registry::Registry;
+use bytes::Bytes;
 use cms_base::pool::OwnerShares;
+use cms_declaration::EventType;
 use cms_storage::{Database, StorageError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,17 +15,20 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Entries in memory. A receiver that is further behind reads them from the database.
+/// Possible events in memory. A receiver that is further behind reads them from the database.
 const MOST: usize = 4096;
 
 /// Entries that are read at once.
 const AT_ONCE: u64 = 500;
 
 /// A decision for one receiver serves others with the same rights for this long.
-const MOMENT: Duration = Duration::from_millis(200);
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// Decisions in memory.
 const MOST_TOLD: usize = 4096;
+
+/// Bytes of texts of streams in memory, with their keys.
+const MOST_TEXT: usize = 8 << 20;
 
 /// Commits of so long are read together.
 const GATHER: Duration = Duration::from_millis(50);
@@ -33,6 +39,38 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The decision on an entry for a receiver, and when it was made.
 type CachedDecision = (Instant, Option<Arc<VisibleEvent>>);
 
+/// An entry of the feed that is an event for some receivers.
+pub struct PossibleEvent {
+    pub entry: FeedEntry,
+    /// The name of the resource.
+    pub resource: String,
+    /// All that the change may mean to a receiver.
+    pub meanings: Vec<EventType>,
+}
+
+impl PossibleEvent {
+    /// `None`: the entry is an event for no receiver.
+    fn of(registry: &Registry, entry: FeedEntry) -> Option<Arc<PossibleEvent>> {
+        let (resource, meanings) = likely_meanings(registry, &entry)?;
+        Some(Arc::new(PossibleEvent { resource: resource.name.clone(), meanings, entry }))
+    }
+}
+
+/// The text of a stream from a place in the feed on.
+#[derive(Clone)]
+pub struct StreamText {
+    /// The number of the last entry that was decided on.
+    pub until: i64,
+    pub text: Bytes,
+}
+
+/// Texts of a moment ago by the place where they begin and the name of the streams that send them.
+#[derive(Default)]
+struct StreamTexts {
+    list: HashMap<(i64, Arc<str>), (Instant, StreamText)>,
+    size: usize,
+}
+
 /// See the module.
 pub struct EventHub {
     state: Arc<HubState>,
@@ -41,20 +79,33 @@ pub struct EventHub {
 }
 
 struct HubState {
+    registry: Arc<Registry>,
     storage: Arc<dyn Database>,
     /// Held while the feed is read. Others use the entries that were read before.
     reading: Mutex<()>,
     recent: Mutex<RecentEntries>,
     told: Mutex<HashMap<(i64, Arc<str>), CachedDecision>>,
+    texts: Mutex<StreamTexts>,
     receivers: AtomicUsize,
+    /// The place in the feed that receivers who wait were notified of.
+    announced: watch::Sender<FeedPlace>,
+}
+
+/// How far the feed was read.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub struct FeedPlace {
     /// The number of the newest entry.
-    newest: watch::Sender<i64>,
+    newest: i64,
+    /// See [`RecentEntries::breaks`].
+    breaks: u64,
 }
 
 #[derive(Default)]
 struct RecentEntries {
-    list: VecDeque<Arc<FeedEntry>>,
-    /// The newest one that was read; `None`: nothing was read yet, or nobody listened.
+    list: VecDeque<Arc<PossibleEvent>>,
+    /// The list has all possible events after this number.
+    since: i64,
+    /// The newest entry that was read; `None`: nothing was read yet, or nobody listened.
     last: Option<Arc<FeedEntry>>,
     /// The thread that reads; it sleeps while nobody listens.
     reader: Option<Thread>,
@@ -62,31 +113,42 @@ struct RecentEntries {
     breaks: u64,
 }
 
+impl RecentEntries {
+    fn place(&self) -> FeedPlace {
+        FeedPlace { newest: self.last.as_ref().map_or(0, |last| last.seq), breaks: self.breaks }
+    }
+}
+
 /// A receiver's share in the hub: while one is there, the feed is read.
 pub struct HubReceiver {
     state: Arc<HubState>,
-    pub changes: watch::Receiver<i64>,
+    pub changes: watch::Receiver<FeedPlace>,
     /// See [`RecentEntries::breaks`].
     breaks: u64,
 }
 
 /// The entries behind a place in the feed.
 pub enum NextEntries {
-    Entries(Vec<Arc<FeedEntry>>),
-    /// The place is not there any more; the number of the newest entry.
+    /// Possible events, and the number up to which there are no others.
+    Entries(Vec<Arc<PossibleEvent>>, i64),
+    /// The entries behind the place are deleted; the number of the newest one.
+    Deleted(i64),
+    /// The database lacks commits that it had, or never had; the number of the newest entry.
     Lost(i64),
 }
 
 impl EventHub {
-    /// Over a database. Nothing is read before somebody listens.
-    pub fn new(storage: Arc<dyn Database>) -> EventHub {
+    /// Over a database, for what is declared. Nothing is read before somebody listens.
+    pub fn new(registry: Arc<Registry>, storage: Arc<dyn Database>) -> EventHub {
         let state = HubState {
+            registry,
             storage,
             reading: Mutex::default(),
             recent: Mutex::default(),
             told: Mutex::default(),
+            texts: Mutex::default(),
             receivers: AtomicUsize::new(0),
-            newest: watch::Sender::new(0),
+            announced: watch::Sender::new(FeedPlace::default()),
         };
         EventHub { state: Arc::new(state), open: Arc::default() }
     }
@@ -99,7 +161,7 @@ impl EventHub {
         let state = &self.state;
         state.receivers.fetch_add(1, Ordering::AcqRel);
         // From here on it is counted as a receiver, and leaves when it is dropped.
-        let changes = state.newest.subscribe();
+        let changes = state.announced.subscribe();
         let mut receiver = HubReceiver { state: state.clone(), changes, breaks: 0 };
         state.read_on()?;
         let mut recent = state.lock();
@@ -107,37 +169,44 @@ impl EventHub {
             Some(reader) => reader.unpark(),
             None => recent.reader = start(state).ok(),
         }
-        receiver.breaks = recent.breaks;
-        let at = recent.last.as_ref().map_or(0, |last| last.seq);
+        let FeedPlace { newest, breaks } = recent.place();
         drop(recent);
-        Ok((receiver, at))
+        receiver.breaks = breaks;
+        Ok((receiver, newest))
     }
 }
 
 impl HubReceiver {
-    /// The entries after a number, a bounded number of them.
+    /// The possible events after a number that a filter may choose, a bounded number of them.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn after(&mut self, seq: i64) -> Result<NextEntries, StorageError> {
+    pub fn after(&mut self, seq: i64, filter: &EventFilter) -> Result<NextEntries, StorageError> {
         self.changes.mark_unchanged();
         let recent = self.state.lock();
-        let (breaks, last) = (recent.breaks, recent.last.as_ref().map_or(0, |last| last.seq));
+        let FeedPlace { newest: last, breaks } = recent.place();
         if breaks != self.breaks || seq > last || seq < 0 {
             self.breaks = breaks;
             return Ok(NextEntries::Lost(last));
         }
-        let in_memory = recent.list.front().is_some_and(|first| first.seq <= seq + 1);
-        if in_memory || seq == last {
-            let later = recent.list.range(recent.list.partition_point(|entry| entry.seq <= seq)..);
-            return Ok(NextEntries::Entries(later.take(AT_ONCE as usize).cloned().collect()));
+        if recent.since <= seq {
+            let later = recent.list.range(recent.list.partition_point(|event| event.entry.seq <= seq)..);
+            let wanted = later.filter(|event| filter.may_choose(event));
+            let found: Vec<_> = wanted.take(AT_ONCE as usize).cloned().collect();
+            let full = found.len() == AT_ONCE as usize;
+            let until = found.last().filter(|_| full).map_or(last, |event| event.entry.seq);
+            return Ok(NextEntries::Entries(found, until));
         }
         drop(recent);
         let found = entries_from(&*self.state.storage, seq + 1, AT_ONCE)?;
-        Ok(match found.first() {
-            Some(first) if first.seq == seq + 1 => NextEntries::Entries(found.into_iter().map(Arc::new).collect()),
-            _ => NextEntries::Lost(last),
-        })
+        let (Some(first), Some(until)) = (found.first(), found.last().map(|last| last.seq)) else {
+            return Ok(NextEntries::Deleted(last));
+        };
+        if first.seq != seq + 1 {
+            return Ok(NextEntries::Deleted(last));
+        }
+        let possible = found.into_iter().filter_map(|entry| PossibleEvent::of(&self.state.registry, entry));
+        Ok(NextEntries::Entries(possible.filter(|event| filter.may_choose(event)).collect(), until))
     }
 
     /// Whether the feed has gone on since entries were taken: no database took over that lacks some of them.
@@ -150,7 +219,8 @@ impl HubReceiver {
         &*self.state.storage
     }
 
-    /// Reads what is new now, without waiting for the reader.
+    /// Reads what is new now, without waiting for the reader. Those who wait are not woken: the reader does that, for many
+    /// entries at once.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -158,9 +228,22 @@ impl HubReceiver {
         self.state.read_on()
     }
 
+    /// The same, unless something after a number was read already.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn catch_up_after(&self, seq: i64) -> Result<(), StorageError> {
+        if seq < self.newest() { Ok(()) } else { self.catch_up() }
+    }
+
     /// The number of the newest entry that was read.
     pub fn newest(&self) -> i64 {
-        *self.changes.borrow()
+        self.state.lock().place().newest
+    }
+
+    /// The number of the newest entry that those who wait were notified of.
+    pub fn announced(&self) -> i64 {
+        self.changes.borrow().newest
     }
 
     /// The decision of a moment ago on an entry, for receivers with the same rights.
@@ -172,12 +255,45 @@ impl HubReceiver {
 
     /// Remembers a decision for a moment.
     pub fn note(&self, seq: i64, caller: &Arc<str>, event: Option<Arc<VisibleEvent>>) {
+        if !self.is_whole() {
+            return;
+        }
         let mut told = self.state.decisions();
         if told.len() >= MOST_TOLD {
             told.retain(|_, (at, _)| at.elapsed() < MOMENT);
         }
         if told.len() < MOST_TOLD {
             told.insert((seq, caller.clone()), (Instant::now(), event));
+        }
+    }
+
+    /// The text of a moment ago from a place on, for streams of the same name.
+    pub fn text(&mut self, seq: i64, streams: &Arc<str>) -> Option<StreamText> {
+        self.changes.mark_unchanged();
+        if !self.is_whole() {
+            return None;
+        }
+        let texts = self.state.texts();
+        let (at, text) = texts.list.get(&(seq, streams.clone()))?;
+        (at.elapsed() < MOMENT).then(|| text.clone())
+    }
+
+    /// Remembers a text for a moment.
+    pub fn share(&self, seq: i64, streams: &Arc<str>, text: StreamText) {
+        if !self.is_whole() {
+            return;
+        }
+        let mut texts = self.state.texts();
+        let size = |name: &str, text: &StreamText| text.text.len() + name.len() + size_of::<StreamText>();
+        let own = size(streams, &text);
+        if texts.size + own > MOST_TEXT {
+            texts.list.retain(|_, (at, _)| at.elapsed() < MOMENT);
+            texts.size = texts.list.iter().map(|((_, name), (_, text))| size(name, text)).sum();
+        }
+        if texts.size + own <= MOST_TEXT {
+            texts.size += own;
+            let former = texts.list.insert((seq, streams.clone()), (Instant::now(), text));
+            texts.size -= former.map_or(0, |(_, text)| size(streams, &text));
         }
     }
 }
@@ -197,6 +313,10 @@ impl HubState {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn texts(&self) -> MutexGuard<'_, StreamTexts> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn alone(&self) -> MutexGuard<'_, ()> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,45 +324,52 @@ impl HubState {
     /// Reads what is new.
     fn read_on(&self) -> Result<(), StorageError> {
         let _alone = self.alone();
-        let breaks = self.lock().breaks;
         while self.read_some()? {}
-        let recent = self.lock();
-        let at = recent.last.as_ref().map_or(0, |last| last.seq);
-        let broke = recent.breaks != breaks;
-        drop(recent);
-        // Nobody is woken for nothing.
-        self.newest.send_if_modified(|newest| std::mem::replace(newest, at) != at || broke);
         Ok(())
+    }
+
+    /// Wakes those who wait, where there is news.
+    fn announce(&self) {
+        let place = self.lock().place();
+        self.announced.send_if_modified(|announced| std::mem::replace(announced, place) != place);
     }
 
     /// Reads a bounded number of entries; whether there may be more.
     fn read_some(&self) -> Result<bool, StorageError> {
         let last = self.lock().last.clone();
         let Some(last) = last else {
-            let found = newest(&*self.storage)?.map(Arc::new);
-            self.lock().last = found;
+            self.begin(newest(&*self.storage)?, false);
             return Ok(false);
         };
         // The last one is read again: where another one has its number, commits were lost.
         let mut found = entries_from(&*self.storage, last.seq, AT_ONCE)?.into_iter();
         if found.next().as_ref() != Some(&*last) {
-            let found = newest(&*self.storage)?.map(Arc::new);
+            self.begin(newest(&*self.storage)?, true);
             // Their numbers are given to other changes.
             self.decisions().clear();
-            let mut recent = self.lock();
-            recent.breaks += 1;
-            recent.list.clear();
-            recent.last = found;
+            *self.texts() = StreamTexts::default();
             return Ok(false);
         }
+        let found: Vec<FeedEntry> = found.collect();
+        let read = found.len();
+        let newest = found.last().cloned().map(Arc::new);
+        let possible: Vec<_> = found.into_iter().filter_map(|entry| PossibleEvent::of(&self.registry, entry)).collect();
         let mut recent = self.lock();
-        let before = recent.list.len();
-        recent.list.extend(found.map(Arc::new));
-        let read = recent.list.len() - before;
-        recent.last = recent.list.back().cloned().or(Some(last));
+        recent.list.extend(possible);
+        recent.last = newest.or(Some(last));
         let over = recent.list.len().saturating_sub(MOST);
-        recent.list.drain(..over);
+        let dropped = recent.list.drain(..over).next_back().map(|event| event.entry.seq);
+        recent.since = dropped.unwrap_or(recent.since);
         Ok(read + 1 >= AT_ONCE as usize)
+    }
+
+    /// Begins with what comes after an entry, where nothing was read before, or the feed broke off.
+    fn begin(&self, newest: Option<FeedEntry>, broke: bool) {
+        let mut recent = self.lock();
+        recent.breaks += u64::from(broke);
+        recent.list.clear();
+        recent.since = newest.as_ref().map_or(0, |newest| newest.seq);
+        recent.last = newest.map(Arc::new);
     }
 
     /// Forgets what was read where nobody listens; whether that is so.
@@ -287,6 +414,7 @@ fn keep_reading(state: &Weak<HubState>) {
         if let Err(error) = state.read_on() {
             tracing::warn!("event streams and webhooks wait for news: {error}");
         }
+        state.announce();
         drop(state);
         // A commit meanwhile ends the sleep behind it at once.
         thread::sleep(GATHER);

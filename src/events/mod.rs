@@ -17,7 +17,7 @@ mod visible;
 
 pub use feed::FeedEntry;
 pub use filter::EventFilter;
-pub use hub::{EventHub, HubReceiver, NextEntries};
+pub use hub::{EventHub, HubReceiver, NextEntries, PossibleEvent};
 pub use listener::{CallerVersions, EventHost, EventListener};
 pub use stream::{rights, serve};
-pub use visible::{VisibleEvent, likely_meanings, tell};
+pub use visible::{VisibleEvent, tell};

@@ -4,6 +4,7 @@
 //! resumes from its position; the edge disconnects one that reads nothing for too long, and it comes back with the number of the
 //! last event. Nothing of it outlives the stream, so any node can serve it.
 
+use super::hub::StreamText;
 use super::listener::{CallerVersions, EventHost, EventListener};
 use super::{EventFilter, FeedEntry, NextEntries, VisibleEvent, tell};
 use crate::error::{ApiError, Code};
@@ -50,8 +51,10 @@ pub async fn serve<H: EventHost>(
     let after = asked.map(|id| id.parse().unwrap_or(-1)).or(query.after);
     let (listener, newest) = EventListener::join(host.hub(), (request, endings), &scope, versions, place)?;
     let events = query.events.iter().filter_map(|name| EventType::named(name)).collect();
+    let filter = EventFilter { resources: query.resources, events, statuses: query.statuses };
     let subscriber = EventSubscriber {
-        filter: EventFilter { resources: query.resources, events, statuses: query.statuses },
+        filtered: format!("{filter:?}"),
+        filter,
         at: after.unwrap_or(newest),
         first: true,
         listener,
@@ -69,6 +72,8 @@ struct EventSubscriber<H> {
     host: Arc<H>,
     listener: EventListener,
     filter: EventFilter,
+    /// The filter as text, part of the key under which streams share their texts.
+    filtered: String,
     /// The number of the last entry that was decided on.
     at: i64,
     first: bool,
@@ -89,34 +94,22 @@ impl<H: EventHost> EventSubscriber<H> {
             }
             let scope = self.listener.scope(host.engine()).await?;
             let mut text = String::new();
-            let first = std::mem::take(&mut self.first);
-            if first {
-                text.push_str("retry: 2000\n\n");
+            if std::mem::take(&mut self.first) {
+                // A client that loses the connection before the first event comes back to this position.
+                let _ = write!(text, "retry: 2000\n\nid: {}\n\n", self.at);
             }
-            match self.listener.receiver.after(self.at).ok()? {
-                NextEntries::Lost(newest) => {
-                    self.at = newest;
-                    let _ = write!(text, "id: {newest}\nevent: reset\ndata: {{\"id\":{newest}}}\n\n");
-                }
-                NextEntries::Entries(entries) => {
-                    if first {
-                        // A client that loses the connection before the first event comes back to this position.
-                        let _ = write!(text, "id: {}\n\n", self.at);
-                    }
-                    let whole = self.write(&scope, &entries, &mut text).await;
-                    // Events before an entry that fails are sent; the next look fails on its own.
-                    if whole.is_none() && text.is_empty() {
-                        return None;
-                    }
-                }
-            }
-            if text.is_empty() && self.listener.is_silent() {
+            let news = match self.news(&scope).await {
+                Some(news) => news,
+                None if text.is_empty() => return None,
+                None => Bytes::new(),
+            };
+            if text.is_empty() && news.is_empty() && self.listener.is_silent() {
                 // The position moves on although there was no event for the client.
                 let _ = write!(text, "id: {}\n:\n\n", self.at);
             }
-            if !text.is_empty() {
+            if !text.is_empty() || !news.is_empty() {
                 self.listener.heard();
-                return Some(text.into());
+                return Some(if text.is_empty() { news } else { [text.as_bytes(), &news].concat().into() });
             }
             // Entries that concern nobody may be many: other streams of this thread have their turn.
             yield_now().await;
@@ -126,39 +119,51 @@ impl<H: EventHost> EventSubscriber<H> {
     /// Whether there is something to do: entries, a heartbeat, a look at who the caller is. `None`: the hub is gone.
     fn is_due(&self) -> Option<bool> {
         let receiver = &self.listener.receiver;
-        let news = self.at < receiver.newest() || receiver.changes.has_changed().ok()?;
+        let news = self.at < receiver.announced() || receiver.changes.has_changed().ok()?;
         Some(self.first || news || self.listener.is_silent() || self.listener.may_have_changed())
     }
 
-    /// Writes the events of entries, as far as the caller may know of them; `None`: one cannot be decided on now.
-    async fn write(&mut self, scope: &Scope, entries: &[Arc<FeedEntry>], text: &mut String) -> Option<()> {
-        let mut decided = 0;
+    /// The text for entries that are new; `None`: one of them cannot be decided on now.
+    async fn news(&mut self, scope: &Scope) -> Option<Bytes> {
         // Callers with the same rights are told the same.
         let rights = rights(&scope.principal, scope.settings.version);
-        for entry in entries {
-            if decided >= AT_ONCE {
-                break;
+        let streams: Arc<str> = format!("{rights} {}", self.filtered).into();
+        let from = self.at;
+        if let Some(StreamText { until, text }) = self.listener.receiver.text(from, &streams) {
+            self.at = until;
+            return Some(text);
+        }
+        let (events, until) = match self.listener.receiver.after(from, &self.filter).ok()? {
+            NextEntries::Entries(events, until) => (events, until),
+            NextEntries::Deleted(newest) | NextEntries::Lost(newest) => {
+                self.at = newest;
+                return Some(format!("id: {newest}\nevent: reset\ndata: {{\"id\":{newest}}}\n\n").into());
             }
-            let told = match self.listener.receiver.told(entry.seq, &rights) {
-                Some(told) => told,
-                None if !self.filter.may_concern(&scope.registry, entry) => {
-                    self.at = entry.seq;
-                    continue;
-                }
-                None => self.told(scope, entry, &rights).await?,
+        };
+        let mut text = String::new();
+        for event in events.iter().take(AT_ONCE) {
+            let Some(told) = self.told(scope, &event.entry, &rights).await else {
+                // Events before it are sent; the next look fails on its own.
+                return (!text.is_empty()).then(|| text.into());
             };
-            decided += 1;
-            self.at = entry.seq;
-            let wanted = told.filter(|event| self.filter.chooses(event));
-            if let Some(event) = wanted {
+            self.at = event.entry.seq;
+            if let Some(event) = told.filter(|event| self.filter.chooses(event)) {
                 let _ = write!(text, "id: {}\ndata: {}\n\n", event.seq, event.text);
             }
         }
-        Some(())
+        if events.len() <= AT_ONCE {
+            self.at = until;
+        }
+        let text = Bytes::from(text);
+        self.listener.receiver.share(from, &streams, StreamText { until: self.at, text: text.clone() });
+        Some(text)
     }
 
-    /// Decides which event of an entry callers with the same rights get.
+    /// The event of an entry that callers with the same rights get.
     async fn told(&self, scope: &Scope, entry: &FeedEntry, rights: &Arc<str>) -> Option<Option<Arc<VisibleEvent>>> {
+        if let Some(told) = self.listener.receiver.told(entry.seq, rights) {
+            return Some(told);
+        }
         if let Some(budget) = &scope.budget {
             budget.renew();
         }

@@ -19,6 +19,7 @@ use cms_declaration::{Action, EventType};
 use cms_storage::plan::{DbValue, ReadPlan, Row};
 use cms_text::address::PATH;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Seconds by which the clock of a change may be ahead of that of the feed.
 const SAME_MOMENT: i64 = 1;
@@ -32,7 +33,7 @@ pub struct VisibleEvent {
     pub resource: String,
     /// Its meanings; the first one is its type.
     pub meanings: Vec<EventType>,
-    pub document: Value,
+    pub document: Arc<Value>,
     /// The document as it is sent.
     pub text: String,
 }
@@ -171,8 +172,11 @@ impl ChangedItem<'_> {
         let row = if is { current.row.clone() } else { self.in_state(current.row, 0) };
         all.add_lists(scope, Record { resource, row: &row })?;
         let has_changed = |names: &[&str]| self.entry.columns.iter().any(|own| names.contains(&&**own));
-        if was && is && has_changed(&SELECTING) {
+        if was && has_changed(&SELECTING) {
             all.any_other();
+        }
+        if was && resource.supports("files") {
+            all.add_records_with(scope, current)?;
         }
         let moves = was != is || has_changed(&[record::SLUG, record::PARENT]);
         let has_paths = resource.address.has(PATH) || (resource.is_taxonomy() && resource.declared.hierarchical);
@@ -225,7 +229,7 @@ impl ChangedItem<'_> {
         document.extend(members.into_iter().map(|(name, value)| (name.to_owned(), value)));
         document.insert("keys".into(), json!(keys));
         let resource = self.resource.name.clone();
-        let document = Value::Object(document);
+        let document = Arc::new(Value::Object(document));
         let text = document.to_string();
         VisibleEvent { seq: entry.seq, at: entry.at(), resource, meanings, document, text }
     }

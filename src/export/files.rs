@@ -8,6 +8,7 @@ use crate::families::file;
 use crate::files::{Files, Stat};
 use crate::import::attachments::FileNames;
 use crate::import::file_records::each_file;
+use crate::import::report_lines::ReportLines;
 use crate::registry::Registry;
 use serde_json::Value;
 use std::fmt;
@@ -43,8 +44,10 @@ impl fmt::Display for ExportedFiles {
         if self.elsewhere > 0 {
             write!(f, "\n{:>8} records have their files at other sites", self.elsewhere)?;
         }
-        self.other.lines(f, "not copied, the folder has another file of this name")?;
-        self.lost.lines(f, "not copied, the file is lost")
+        let mut lines = ReportLines::default();
+        self.other.lines(&mut lines, "not copied, the folder has another file of this name");
+        self.lost.lines(&mut lines, "not copied, the file is lost");
+        if lines.has_any() { write!(f, "\n{lines}") } else { Ok(()) }
     }
 }
 

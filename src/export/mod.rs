@@ -4,12 +4,14 @@
 //! there are. Whatever the format has no place for is counted in the report.
 
 pub mod files;
+mod losses;
 mod piece;
 mod records;
 mod report;
 mod terms;
 mod write;
 
+use self::losses::ImporterLosses;
 pub use self::piece::piece;
 use self::records::RecordReader;
 pub use self::report::ExportReport;
@@ -93,11 +95,14 @@ fn write_all(
     for author in authors {
         parts.put(&ExportItem::Author(author))?;
     }
+    let mut losses = ImporterLosses::new(&scope.registry.field_groups);
     for term in terms {
+        losses.of_term(&term, report);
         parts.put(&ExportItem::Term(term))?;
     }
     while let Some(page) = reader.page(PAGE, report).map_err(failed)? {
         for record in page {
+            losses.of_record(&record, report);
             parts.put(&ExportItem::Record(Box::new(record)))?;
         }
     }

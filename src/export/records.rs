@@ -354,14 +354,12 @@ impl<'s> RecordReader<'s> {
         if let Some(of) = typed {
             let reads = |key: &str| policy::reads_meta(self.scope, of.resource, key);
             meta.retain(|(key, _)| reads(key));
-            let values = declared_values(self.scope, of);
-            meta.retain(|(key, _)| !values.iter().any(|(own, _)| own == key));
-            meta.extend(values);
+            replace(&mut meta, declared_values(self.scope, of));
             let found = property_values(self.scope, of, &parts.related);
             for (property, _) in &found {
                 *report.properties.entry((kind.clone(), property.clone())).or_default() += 1;
             }
-            meta.extend(found);
+            replace(&mut meta, found);
         }
         ExportRecord {
             id: row.id,
@@ -429,20 +427,9 @@ pub(super) fn stored_values(
     let mut all: HashMap<i64, Vec<(String, String)>> = HashMap::new();
     for row in snapshot.meta(&name(space), ids)? {
         let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
-        all.entry(row.id).or_default().push((row.key.to_string(), as_stored(&value)));
+        all.entry(row.id).or_default().push((row.key.to_string(), php::stored(&value)));
     }
     Ok(all)
-}
-
-/// A value as WordPress stores it in a text.
-fn as_stored(value: &Value) -> String {
-    match value {
-        Value::Null | Value::Bool(false) => String::new(),
-        Value::Bool(true) => "1".to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => php::serialize(value),
-    }
 }
 
 /// WordPress's own meta values, of columns that every record has.
@@ -486,7 +473,7 @@ fn declared_values(scope: &Scope, record: Record<'_>) -> Vec<(String, String)> {
     for (column, from) in resource.declared.import.iter().filter(|(column, _)| reads(column)) {
         let stored = record.value(column);
         let text = match from.kind {
-            ImportFormat::Text => as_stored(&plain(stored)),
+            ImportFormat::Text => php::stored(&plain(stored)),
             ImportFormat::Words => {
                 // No word at all is an empty one, as WordPress stores it.
                 let words = records::text(stored).split(' ').map(Value::from).collect();
@@ -505,6 +492,12 @@ fn kind_name(scope: &Scope, kind: &str) -> String {
     let registry = &scope.registry;
     let declared = registry.resources.iter().find(|resource| *resource.kind == *kind);
     declared.map_or_else(|| kind.to_owned(), |resource| exported_name(registry, resource))
+}
+
+/// Adds values in the place of stored ones under the same keys.
+pub(super) fn replace(meta: &mut Vec<(String, String)>, values: Vec<(String, String)>) {
+    meta.retain(|(key, _)| !values.iter().any(|(own, _)| own == key));
+    meta.extend(values);
 }
 
 /// Properties of a type of one's own as meta values: WordPress has no columns for them.
@@ -546,7 +539,7 @@ pub(super) fn property_values(scope: &Scope, record: Record<'_>, related: &Relat
     };
     let read = resource.properties.iter().filter(|property| policy::reads_field(scope, &property.rights));
     let found = read.filter_map(|property| Some((property.name.clone(), value(property)?)));
-    found.map(|(name, value)| (name, as_stored(&value))).collect()
+    found.map(|(name, value)| (name, php::stored(&value))).collect()
 }
 
 fn plain(value: &DbValue) -> Value {

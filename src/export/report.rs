@@ -23,6 +23,12 @@ pub struct ExportReport {
     pub accounts: u64,
     /// Rows of other resources, by name: the format has no place for them.
     pub rows: BTreeMap<String, u64>,
+    /// Records whose type, title and date another one has, too.
+    pub twins: u64,
+    /// Records that were changed after their date.
+    pub changed: u64,
+    /// Values of fields that refer to terms and accounts by number.
+    pub numbers: u64,
     /// Roles that are stored: the format has no place for them.
     pub roles: u64,
 }
@@ -52,6 +58,17 @@ impl fmt::Display for ExportReport {
         }
         if self.roles > 0 {
             write!(f, "\nnot in the file: {} stored roles; `cms-server roles --toml` prints them", self.roles)?;
+        }
+        let lost = [
+            (self.twins, "records: another one has their type, title and date"),
+            (self.changed, "dates of the last change"),
+            (
+                self.numbers,
+                "references: the values of fields that refer to terms and accounts by number, which it numbers again",
+            ),
+        ];
+        for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, "\nWordPress's importer does not keep {count} {what}")?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The terms of a site, those of taxonomies that nothing declares included.
 
-use super::records::{property_values, stored_values};
+use super::records::{property_values, replace, stored_values};
 use crate::access::policy;
 use crate::error::ApiError;
 use crate::features::site_export::exported_name;
@@ -56,7 +56,7 @@ pub(super) fn all(scope: &Scope, snapshot: &dyn Snapshot) -> Result<Vec<Term>, A
         for row in snapshot.rows(&records::plan(taxonomy, always()))? {
             let record = Record { resource: taxonomy, row: &row };
             let values = property_values(scope, record, &HashMap::new());
-            meta.entry(record.id()).or_default().extend(values);
+            replace(meta.entry(record.id()).or_default(), values);
         }
     }
     let mut ordered: Vec<(usize, TermRow)> = Vec::with_capacity(ids.len());

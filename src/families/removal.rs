@@ -12,7 +12,7 @@ use crate::registry::resource::{OnDelete, Relation, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::{Scope, Settings};
 use cms_declaration::Family;
-use cms_storage::plan::{Change, Cond, DbValue, Name, Op, ReadPlan, Row};
+use cms_storage::plan::{Change, Cond, DbValue, Op, ReadPlan, Row};
 use cms_storage::{Snapshot, StorageError};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -180,13 +180,7 @@ impl<'a> Removal<'a> {
 
     /// The rows that refer to deleted ones and are not deleted themselves.
     fn staying(&self, other: &Resource, relation: &Relation, keys: &[DbValue]) -> Option<Cond> {
-        let points = if relation.many {
-            let dst = keys.iter().filter(|key| matches!(key, DbValue::Int(_))).map(int).collect();
-            Cond::Linked { rel: relation.rel.clone(), dst }
-        } else {
-            Cond::In(column_of(other, relation)?, keys.to_vec())
-        };
-        let mut all = vec![records::own_rows(other), points];
+        let mut all = vec![records::own_rows(other), records::referring(other, relation, keys)?];
         let mut gone = self.keys(other);
         if other.family == Family::Content {
             gone.extend(self.by.left.iter().map(|id| DbValue::Int(*id)));
@@ -225,7 +219,7 @@ impl<'a> Removal<'a> {
                     links.extend(keys.iter().map(int).map(unlink));
                 }
                 OnDelete::Clear | OnDelete::Reassign => {
-                    let Some(column) = column_of(other, relation) else { continue };
+                    let Some(column) = records::column_of(other, relation) else { continue };
                     let instead = self.replacement(target, relation);
                     let set = vec![(column, instead.map_or(DbValue::Null, DbValue::Int))];
                     changes.push(Change::UpdateWhere { table: other.table.clone(), filter, set });
@@ -314,10 +308,6 @@ fn leads_to(registry: &Registry, relation: &Relation, resource: &Resource) -> bo
 }
 
 /// The column that holds a relation to one row.
-fn column_of(resource: &Resource, relation: &Relation) -> Option<Name> {
-    resource.property(&relation.property)?.column.clone()
-}
-
 /// Rows of `other` that stand for a deleted row: they are deleted, too.
 fn standing_for(other: &Resource, resource: &Resource, id: i64) -> Option<Change> {
     let declared = other.declared.reference.as_ref()?;

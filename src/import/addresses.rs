@@ -6,6 +6,7 @@
 use super::attachments::FileNames;
 use super::file_records::each_file;
 use super::records::host;
+use super::report_lines::ReportLines;
 use super::texts;
 use super::uploads::{UploadMarks, names};
 use crate::behaviours::files;
@@ -16,7 +17,6 @@ use crate::registry::Registry;
 use cms_storage::plan::{Change, CommitError, WritePlan};
 use cms_text::php;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
 
 /// Bytes of an address before the folder of uploads.
 const LONGEST: usize = 1024;
@@ -38,17 +38,19 @@ pub struct AddressReport {
     busy: u64,
 }
 
-impl fmt::Display for AddressReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>8} addresses in {} items lead to the files here", self.changed, self.items)?;
+impl AddressReport {
+    /// The report, line by line.
+    pub fn lines(&self) -> ReportLines {
+        let mut lines = ReportLines::default();
+        lines.count(self.changed, format!("addresses in {} items lead to the files here", self.items));
         for (site, count) in &self.elsewhere {
-            write!(f, "\n{count:>8} addresses of files are still at {site}")?;
+            lines.count(*count, format!("addresses of files are still at {site}"));
         }
-        self.missing.lines(f, "still elsewhere")?;
+        self.missing.lines(&mut lines, "still elsewhere");
         if self.busy > 0 {
-            write!(f, "\n{:>8} items were written by others meanwhile: run it again", self.busy)?;
+            lines.count(self.busy, "items were written by others meanwhile: run it again");
         }
-        Ok(())
+        lines
     }
 }
 

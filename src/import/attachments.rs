@@ -4,6 +4,7 @@
 //! them, and those that contents name. Files that are here already stay, so it may be run again with more files.
 
 use super::file_records::each_file;
+use super::report_lines::ReportLines;
 use super::texts;
 use super::uploads::{UploadFolder, UploadMarks, dated};
 use crate::behaviours::files::file_of;
@@ -23,14 +24,13 @@ use cms_text::time::CivilDateTime;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Names that the report spells out.
 const NAMED: usize = 20;
 
-/// Names of files that have something in common: the first ones, and how many there are.
+/// Names of files that have something in common: the first ones, each once, and how many there are.
 #[derive(Debug, Default)]
 pub struct FileNames {
     listed: Vec<String>,
@@ -38,21 +38,25 @@ pub struct FileNames {
 }
 
 impl FileNames {
-    /// Adds one.
+    /// Adds one, unless it is listed.
     pub fn add(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if self.listed.contains(&text) {
+            return;
+        }
         self.count += 1;
         if self.listed.len() < NAMED {
-            self.listed.push(text.into());
+            self.listed.push(text);
         }
     }
 
-    /// Writes them on lines of their own, each behind `what`.
-    pub fn lines(&self, f: &mut fmt::Formatter<'_>, what: &str) -> fmt::Result {
-        for text in &self.listed {
-            write!(f, "\n{what}: {text}")?;
-        }
+    /// Adds them as lines of their own, each behind `what`.
+    pub fn lines(&self, lines: &mut ReportLines, what: &str) {
+        self.listed.iter().for_each(|text| lines.note(format!("{what}: {text}")));
         let more = self.count - self.listed.len() as u64;
-        if more > 0 { write!(f, "\n{what}: {more} more") } else { Ok(()) }
+        if more > 0 {
+            lines.note(format!("{what}: {more} more"));
+        }
     }
 }
 
@@ -73,13 +77,16 @@ pub struct AttachmentReport {
     pub(crate) other_names: HashMap<String, String>,
 }
 
-impl fmt::Display for AttachmentReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>8} files, {} bytes", self.files, self.bytes)?;
-        write!(f, "\n{:>8} smaller copies, and files that contents name", self.further)?;
-        self.missing.lines(f, "not in the folder")?;
-        self.renamed.lines(f, "renamed, the name was taken")?;
-        self.refused.lines(f, "not taken")
+impl AttachmentReport {
+    /// The report, line by line.
+    pub fn lines(&self) -> ReportLines {
+        let mut lines = ReportLines::default();
+        lines.count(self.files, format!("files, {} bytes", self.bytes));
+        lines.count(self.further, "smaller copies, and files that contents name");
+        self.missing.lines(&mut lines, "not in the folder");
+        self.renamed.lines(&mut lines, "renamed, the name was taken");
+        self.refused.lines(&mut lines, "not taken");
+        lines
     }
 }
 

@@ -3,33 +3,33 @@
 
 use super::attachments::{FileNames, listed_copies};
 use super::file_records::each_file;
+use super::remote::asked_pause;
+use super::report_lines::ReportLines;
 use super::texts;
 use super::uploads::{UploadMarks, dated};
 use crate::boot::{BootError, Services};
 use crate::families::file;
 use crate::files::kinds;
-use crate::outbound::{FetchError, Outbound};
+use crate::outbound::{DownloadError, FetchError, Outbound};
 use crate::registry::Registry;
 use cms_declaration::Media;
 use indicatif::ProgressBar;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use std::fs;
 use std::path::{Component, Path};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
 /// Files that are downloaded at once.
 const AT_ONCE: usize = 4;
 /// How long one may take.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// How often a file is requested that the site asks to request later, and how long that is.
+/// How often a file is requested that the site asks to request later.
 const TRIES: u32 = 5;
-const PAUSE: Duration = Duration::from_secs(10);
 /// Files that are requested.
 const MOST: usize = 5_000_000;
 /// The folder of uploads in an address, in front of the names in it.
@@ -46,11 +46,14 @@ pub struct FetchReport {
     left_out: FileNames,
 }
 
-impl fmt::Display for FetchReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>8} files downloaded, {} bytes; {} were in the folder", self.files, self.bytes, self.here)?;
-        self.failed.lines(f, "not downloaded")?;
-        self.left_out.lines(f, "not requested, beyond five million files or not inside the folder")
+impl FetchReport {
+    /// The report, line by line.
+    pub fn lines(&self) -> ReportLines {
+        let mut lines = ReportLines::default();
+        lines.count(self.files, format!("files downloaded, {} bytes; {} were in the folder", self.bytes, self.here));
+        self.failed.lines(&mut lines, "not downloaded");
+        self.left_out.lines(&mut lines, "not requested, beyond five million files or not inside the folder");
+        lines
     }
 }
 
@@ -93,13 +96,15 @@ pub fn fetch(
         wanted.by_folder.into_iter().flat_map(|(base, files)| files.into_iter().map(move |file| (base.clone(), file)));
     let (files, report) = (Mutex::new(files), Mutex::new(report));
     let next = || files.lock().ok().and_then(|mut files| files.next());
+    // A site that asks to wait means all of the downloads.
+    let not_before = Mutex::new(Instant::now());
     let declaration = &registry.declaration;
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 let client = Outbound::new(&declaration.outbound);
                 while let Some((base, file)) = next() {
-                    let done = download(&client, &declaration.media, (&base, &file), folder);
+                    let done = download(&client, &declaration.media, (&base, &file), folder, &not_before);
                     progress.inc(1);
                     let Ok(mut report) = report.lock() else { return };
                     match done {
@@ -161,6 +166,7 @@ fn download(
     media: &Media,
     (base, file): (&str, &str),
     folder: &Path,
+    not_before: &Mutex<Instant>,
 ) -> Result<Option<u64>, String> {
     let place = folder.join(file);
     if place.is_file() {
@@ -171,17 +177,16 @@ fn download(
     let url = Url::parse(&format!("{base}{}", encoded.join("/"))).map_err(|error| error.to_string())?;
     for tried in 1.. {
         let into = tempfile::NamedTempFile::new_in(folder).map_err(|error| error.to_string())?;
+        let until = *not_before.lock().unwrap_or_else(PoisonError::into_inner);
+        thread::sleep(until.saturating_duration_since(Instant::now()));
         let found = match client.fetch_file(&url, into, (PATIENCE, media.max_upload.bytes())) {
             Ok(found) => found,
-            Err(FetchError::Status(429 | 503)) if tried < TRIES => {
-                thread::sleep(PAUSE);
+            Err(DownloadError { error: FetchError::Status(429 | 503), wait }) if tried < TRIES => {
+                let mut until = not_before.lock().unwrap_or_else(PoisonError::into_inner);
+                *until = (*until).max(Instant::now() + asked_pause(wait));
                 continue;
             }
-            Err(FetchError::Address(why)) => return Err(format!("{why} (outbound.networks, outbound.ports)")),
-            Err(FetchError::Status(status)) => return Err(format!("the site responds with {status}")),
-            Err(FetchError::TooLarge) => return Err("it is larger than media.max_upload".to_owned()),
-            Err(FetchError::Nothing(why)) => return Err(why),
-            Err(FetchError::Busy) => return Err("there is no answer".to_owned()),
+            Err(DownloadError { error, .. }) => return Err(refusal(error)),
         };
         // The page of an error may have the status of a file.
         if file::recognised(&format!("file.{}", file.rsplit('.').next().unwrap_or_default()), &found.file, media)
@@ -195,4 +200,15 @@ fn download(
         return Ok(Some(found.size));
     }
     Err("there is no answer".to_owned())
+}
+
+/// Why a file was not downloaded, for people.
+fn refusal(error: FetchError) -> String {
+    match error {
+        FetchError::Address(why) => format!("{why} (outbound.networks, outbound.ports)"),
+        FetchError::Status(status) => format!("the site responds with {status}"),
+        FetchError::TooLarge => "it is larger than media.max_upload".to_owned(),
+        FetchError::Nothing(why) => why,
+        FetchError::Busy => "there is no answer".to_owned(),
+    }
 }

@@ -26,10 +26,11 @@ impl Importer<'_> {
     /// Keeps a term of a record for later.
     pub(super) fn keep_filing(&mut self, taxonomy: &str, record: i64, term: i64) {
         let key = format!("filing:{taxonomy}:{record}:{term}");
-        if self.known.insert(key.clone(), record).is_some() {
+        if self.known.contains_key(&key) || self.fresh.contains(&key) {
             return;
         }
         self.remember_as(&key, &space(taxonomy), record);
+        self.fresh.insert(key);
         *self.report.filings.entry(taxonomy.to_owned()).or_default() += 1;
     }
 

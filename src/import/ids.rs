@@ -43,7 +43,9 @@ pub(super) fn assign_ids(
         // A file may give one id to several things.
         let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
         if let Some(before) = known.get(&source_key(key, *id, *nth)) {
-            placed.insert((*id, *nth), *before);
+            if before != id {
+                placed.insert((*id, *nth), *before);
+            }
         } else if taken.contains(id) || !may_stay(*id) || *nth > 0 {
             placed.insert((*id, *nth), next);
             // Users and terms that are here already are matched by name later; only real changes of ids are reported.
@@ -57,7 +59,9 @@ pub(super) fn assign_ids(
     let numbered = known.iter().filter(|_| table == "record" || table == "comment");
     for (source, row) in numbered {
         let Some((id, nth)) = source.strip_prefix(key).and_then(numbers) else { continue };
-        placed.entry((id, nth)).or_insert(*row);
+        if *row != id {
+            placed.entry((id, nth)).or_insert(*row);
+        }
         given.entry(id).and_modify(|last| *last = nth.max(*last)).or_insert(nth);
     }
     Ok(IdMap { moved: placed, given, seen: HashMap::new(), lost: RefCell::default() })
@@ -101,6 +105,11 @@ impl IdMap {
         };
         let nth = *self.seen.get(&id).unwrap_or(last);
         self.moved.get(&(id, nth)).copied().unwrap_or(id)
+    }
+
+    /// The id here of the thing with this one in the file, where it is another one.
+    pub(super) fn renumbered(&self, id: i64) -> Option<i64> {
+        self.given.contains_key(&id).then(|| self.target(id)).filter(|here| *here != id)
     }
 
     /// The ids that something points to and that no import brought, so far.

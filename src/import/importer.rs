@@ -7,6 +7,7 @@ use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
 use crate::records::{self, always, columns, eq, select, txt};
 use crate::registry::columns::user;
+use crate::registry::fields::{self, FieldTarget};
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
 use cms_storage::plan::{Change, Cond, DbValue, Put, SlugClaim, Target, WritePlan};
@@ -29,7 +30,7 @@ pub(super) struct Importer<'a> {
     pub users: IdMap,
     /// Source keys that an earlier run brought, with what they became.
     pub known: HashMap<String, i64>,
-    /// Those that this run has brought.
+    /// Those that this run has brought; none of them is known.
     pub fresh: HashSet<String>,
     /// Users by folded login.
     pub logins: HashMap<String, i64>,
@@ -43,6 +44,8 @@ pub(super) struct Importer<'a> {
     pub slugs: HashMap<(String, String), i64>,
     /// Terms by their numbers in the file.
     pub numbered: HashMap<i64, i64>,
+    /// The kinds of rows that values of fields refer to, by the keys of the fields.
+    pub fields: HashMap<String, FieldTarget>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     pub parents: Vec<(String, i64, String)>,
     /// Languages and translations of terms, to be set when every term is there: group, language, number in the file.
@@ -143,6 +146,7 @@ impl<'a> Importer<'a> {
             importing,
             slugs,
             numbered: HashMap::new(),
+            fields: fields::targets(&registry.field_groups),
             parents: Vec::new(),
             spoken: Vec::new(),
             unnamed: Vec::new(),
@@ -167,7 +171,9 @@ impl<'a> Importer<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, item: ExportItem) -> Result<(), BootError> {
+    pub(super) fn take(&mut self, mut item: ExportItem) -> Result<(), BootError> {
+        self.spread(&mut item);
+        self.follow(&mut item);
         match item {
             ExportItem::Author(author) => self.author(author)?,
             ExportItem::Term(term) => {
@@ -243,19 +249,18 @@ impl<'a> Importer<'a> {
         self.pending.push(Change::RemoveWhere { table: name("origin"), filter });
     }
 
-    /// Remembers what a source key became; false when an earlier run brought it.
+    /// Remembers what a source key became; false when this run or an earlier one has brought it.
     pub(super) fn remember(&mut self, key: String, table: &str, row: i64) -> bool {
         if self.known.contains_key(&key) {
-            match self.fresh.contains(&key) {
-                true => self.report.twice += 1,
-                false => self.report.known += 1,
-            }
+            self.report.known += 1;
+            return false;
+        }
+        if self.fresh.contains(&key) {
+            self.report.twice += 1;
             return false;
         }
         self.remember_as(&key, table, row);
-        self.known.insert(key.clone(), row);
-        self.fresh.insert(key);
-        true
+        self.fresh.insert(key)
     }
 }
 

@@ -8,6 +8,7 @@ use cms_storage::StorageError;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 /// A summary stores each pair of kind and status and each taxonomy, so a file may not invent any number of them.
 const MOST_NAMES: usize = 4096;
@@ -250,6 +251,19 @@ impl ExportSummary {
         }
     }
 
+    /// Adds what a further file of the site has; title and settings are those of the first one.
+    pub(super) fn add(&mut self, other: ExportSummary) {
+        other.records.into_iter().for_each(|(key, n)| *self.records.entry(key).or_default() += n);
+        other.terms.into_iter().for_each(|(key, n)| *self.terms.entry(key).or_default() += n);
+        other.left_out.into_iter().for_each(|(what, n)| self.leave_out(what, n));
+        other.warnings.listed.into_iter().for_each(|(line, text)| self.warnings.add(line, text));
+        self.warnings.more += other.warnings.more;
+        self.taxonomies.extend(other.taxonomies);
+        self.authors += other.authors;
+        self.comments += other.comments;
+        self.versions += other.versions;
+    }
+
     pub(super) fn leave_out(&mut self, what: impl Into<String>, count: u64) {
         if count > 0 {
             *self.left_out.entry(what.into()).or_default() += count;
@@ -344,6 +358,13 @@ impl Warnings {
             true => self.listed.push((line, message)),
             false => self.more += 1,
         }
+    }
+
+    /// The same with the name of the file, where there are several.
+    pub(super) fn in_file(self, file: &Path) -> Warnings {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let listed = self.listed.into_iter().map(|(line, text)| (line, format!("{text} (in {name})")));
+        Warnings { listed: listed.collect(), more: self.more }
     }
 
     /// The warnings, line by line.

@@ -11,17 +11,21 @@ mod dates;
 mod dump;
 mod encoding;
 pub mod fetch;
+mod field_values;
 pub mod file_records;
 pub mod filing;
 mod ids;
 mod importer;
 pub mod items;
+mod later;
 pub mod live;
 mod names;
 pub mod propose;
 mod records;
+mod references;
 pub mod remote;
 mod report;
+pub mod report_lines;
 mod seo;
 mod site;
 pub mod source;
@@ -132,6 +136,7 @@ fn run<'a>(
     let done = |n| progress.set_position(length + n);
     source.read(SourcePart::Items, options.mends, done, |item| importer.take(item)).map_err(changed)?;
     importer.finish()?;
+    importer.take_later()?;
     if options.revisions && summary.versions > 0 {
         let version = |item| match item {
             ExportItem::Record(version) => importer.version(&version),

@@ -24,7 +24,7 @@ const WITH_ITS_RECORD: &str = "post-trashed";
 impl<'a> Importer<'a> {
     pub(super) fn record(&mut self, record: ExportRecord) -> Result<(), BootError> {
         let (id, key) = self.records.take("record", record.id);
-        let renewed = self.renew && self.known.contains_key(&key) && !self.fresh.contains(&key) && self.is_here(id)?;
+        let renewed = self.renew && self.known.contains_key(&key) && self.is_here(id)?;
         let kind = self.kind(&record.kind);
         let resource = self.registry.resource_of_kind(&kind);
         let scope = match resource {
@@ -57,7 +57,7 @@ impl<'a> Importer<'a> {
         });
         let mut edges = self.filed(&record, resource, id, &mut change.set);
         if let Some(resource) = resource {
-            let imported = self.imported(resource, &record);
+            let imported = self.imported(resource, &record.meta);
             change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
             change.set.extend(imported);
             change.set.extend(self.seo_columns(resource, &record.meta));
@@ -183,7 +183,7 @@ impl<'a> Importer<'a> {
     }
 
     /// The neutral name of a kind: without the platform's prefix where a resource is declared for it.
-    fn kind(&self, exported: &str) -> String {
+    pub(super) fn kind(&self, exported: &str) -> String {
         let neutral = neutral(exported);
         let declared = self.registry.resource_of_kind(neutral).is_some();
         if declared { neutral.to_owned() } else { exported.to_owned() }
@@ -256,10 +256,10 @@ impl<'a> Importer<'a> {
     }
 
     /// Declared columns whose values are in meta values.
-    fn imported(&self, resource: &Resource, record: &ExportRecord) -> Vec<(Name, Input)> {
+    pub(super) fn imported(&self, resource: &Resource, values: &[(String, String)]) -> Columns {
         let mut set = Vec::new();
         for (column, from) in &resource.declared.import {
-            let found = record.meta.iter().find(|(key, _)| *key == from.meta);
+            let found = values.iter().find(|(key, _)| *key == from.meta);
             let (Some(column), Some((_, value))) = (resource.plan_column(column), found) else { continue };
             let number = value.parse().unwrap_or(0);
             let value = match from.kind {
@@ -267,7 +267,7 @@ impl<'a> Importer<'a> {
                 ImportFormat::Words => txt(php::texts(value).join(" ").trim()),
                 ImportFormat::Record => DbValue::Int(self.records.target(number)),
                 ImportFormat::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
-                ImportFormat::Referenced => DbValue::Int(self.referenced(resource, record, number)),
+                ImportFormat::Referenced => DbValue::Int(self.referenced(resource, values, number)),
             };
             set.push((column, Input::Value(value)));
         }
@@ -275,10 +275,10 @@ impl<'a> Importer<'a> {
     }
 
     /// The id here of a record or term with this number, by the class that another imported column holds.
-    fn referenced(&self, resource: &Resource, record: &ExportRecord, number: i64) -> i64 {
+    fn referenced(&self, resource: &Resource, values: &[(String, String)], number: i64) -> i64 {
         let class = resource.declared.reference.as_ref().and_then(|reference| {
             let from = resource.declared.import.get(&reference.class)?;
-            let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;
+            let (_, class) = values.iter().find(|(key, _)| *key == from.meta)?;
             Some((reference, class))
         });
         match class {

@@ -112,8 +112,7 @@ impl RemoteSite {
             self.reached = true;
             self.next = Instant::now() + self.pause;
             if matches!(answer.status, 429 | 503) {
-                let asked = answer.header("retry-after").and_then(|value| value.trim().parse().ok());
-                self.next += asked.map_or(USUAL_PAUSE, Duration::from_secs).min(LONGEST_PAUSE);
+                self.next += asked_pause(answer.retry_after());
                 continue;
             }
             if (300..400).contains(&answer.status) {
@@ -143,6 +142,11 @@ pub fn collection_path(listed: &Value) -> Option<String> {
 /// A value as it is in an address.
 pub fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// How long to wait where a site asks to come back later: as long as it says, within bounds.
+pub fn asked_pause(asked: Option<Duration>) -> Duration {
+    asked.unwrap_or(USUAL_PAUSE).min(LONGEST_PAUSE)
 }
 
 fn unanswered(error: FetchError) -> String {

@@ -1,8 +1,9 @@
-//! The report of an import, for people: imported items, items that differ from the file, and items that are not shown.
+//! The report of an import: imported items, items that differ from the file, and items that are not shown.
 
 use super::encoding::TextEncodings;
 use super::ids::may_stay;
 use super::items::Warnings;
+use super::report_lines::ReportLines;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -55,23 +56,20 @@ impl ReportSentences {
     }
 
     /// The sentences in one line.
-    fn line(&self, f: &mut fmt::Formatter<'_>, of: &str, end: &str) -> fmt::Result {
+    fn line(&self, lines: &mut ReportLines, of: &str, end: &str) {
         if self.listed.is_empty() {
-            return Ok(());
+            return;
         }
-        write!(f, "\n{of} {}", self.listed.join(", "))?;
-        if self.more > 0 {
-            write!(f, ", and {} more", self.more)?;
-        }
-        f.write_str(end)
+        let more = if self.more > 0 { format!(", and {} more", self.more) } else { String::new() };
+        lines.note(format!("{of} {}{more}{end}", self.listed.join(", ")));
     }
 
     /// The sentences on lines of their own.
-    fn lines(&self, f: &mut fmt::Formatter<'_>, of: &str) -> fmt::Result {
-        for line in &self.listed {
-            write!(f, "\n{line}")?;
+    fn lines(&self, lines: &mut ReportLines, of: &str) {
+        self.listed.iter().for_each(|line| lines.note(line));
+        if self.more > 0 {
+            lines.note(format!("{} more {of}", self.more));
         }
-        if self.more > 0 { write!(f, "\n{} more {of}", self.more) } else { Ok(()) }
     }
 }
 
@@ -102,6 +100,8 @@ pub struct ImportReport {
     pub(super) hidden_widgets: BTreeMap<String, u64>,
     /// Things that an earlier run brought already, or that were here before.
     pub(super) known: u64,
+    /// Items that an earlier run brought, with values that declarations take by now.
+    pub(super) later: u64,
     /// Records that an earlier run brought, and that are as in the source again.
     pub(super) renewed: u64,
     /// Things that the file names a second time.
@@ -199,18 +199,19 @@ impl ImportReport {
         }
     }
 
-    fn counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn counts(&self, lines: &mut ReportLines) {
         for ((kind, status, hidden), n) in &self.records {
-            writeln!(f, "{n:>8} {kind} {status}{}", if *hidden { ": stored, no resource shows them" } else { "" })?;
+            let hidden = if *hidden { ": stored, no resource shows them" } else { "" };
+            lines.count(*n, format!("{kind} {status}{hidden}"));
         }
-        for (what, n) in [("terms", self.terms), ("users", self.users)] {
-            writeln!(f, "{n:>8} {what}")?;
-        }
-        write!(f, "{:>8} comments", self.comments)?;
+        lines.count(self.terms, "terms");
+        lines.count(self.users, "users");
+        lines.count(self.comments, "comments");
         let further = [
             (self.renewed, "records that were here are as in the source again"),
             (self.known, "were here already"),
             (self.twice, "are named twice in the file: the first one counts"),
+            (self.later, "items that came before show values that are declared by now"),
             (self.filed, "terms of records that came before are shown now"),
             (self.passwords, "accounts have the passwords that they had"),
             (self.no_passwords, "accounts have no password that can be verified here: their owners set one"),
@@ -219,82 +220,79 @@ impl ImportReport {
             (self.versions, "versions and autosaves of records"),
         ];
         for (n, what) in further.into_iter().filter(|(n, _)| *n > 0) {
-            write!(f, "\n{n:>8} {what}")?;
+            lines.count(n, what);
         }
         for (role, n) in &self.roles {
-            write!(f, "\n{n:>8} accounts have the role {role}, which nothing declares: it gives them no right")?;
+            lines.count(*n, format!("accounts have the role {role}, which nothing declares: it gives them no right"));
         }
         for (taxonomy, n) in &self.hidden_terms {
-            write!(f, "\n{n:>8} terms of {taxonomy}: stored, no resource shows them")?;
+            lines.count(*n, format!("terms of {taxonomy}: stored, no resource shows them"));
         }
         for (area, n) in &self.hidden_widgets {
-            write!(f, "\n{n:>8} widgets of the area {area}, which nothing declares: unused until it is declared")?;
+            lines.count(*n, format!("widgets of the area {area}, which nothing declares: unused until it is declared"));
         }
         for (taxonomy, n) in &self.filings {
-            write!(
-                f,
-                "\n{n:>8} times a record has a term of {taxonomy} that it cannot show: kept until it is declared"
-            )?;
+            lines.count(
+                *n,
+                format!("times a record has a term of {taxonomy} that it cannot show: kept until it is declared"),
+            );
         }
-        Ok(())
     }
 
-    fn meta(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn meta(&self, lines: &mut ReportLines) {
         for (key, n) in &self.unfit {
-            write!(f, "\n{n:>8} values of the meta key {key} do not fit its declaration: kept, shown as null")?;
+            lines.count(*n, format!("values of the meta key {key} do not fit its declaration: kept, shown as null"));
         }
         if !self.variables.is_empty() {
             let listed = self.variables.iter().take(LISTED_KEYS).map(|(name, n)| format!("{name} ({n})"));
             let listed: Vec<String> = listed.collect();
-            write!(f, "\nvariables of titles and descriptions that nothing here has, left out: {}", listed.join(", "))?;
+            let what = "variables of titles and descriptions that nothing here has, left out";
+            lines.note(format!("{what}: {}", listed.join(", ")));
         }
         if self.keys.is_empty() {
-            return Ok(());
+            return;
         }
         let mut keys: Vec<(&String, &u64)> = self.keys.iter().collect();
         keys.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
         let listed: Vec<String> = keys.iter().take(LISTED_KEYS).map(|(key, n)| format!("{key} ({n})")).collect();
-        write!(f, "\nmeta keys that nothing declares, stored and not shown: {}", listed.join(", "))?;
         let more = keys.iter().skip(LISTED_KEYS).map(|(_, n)| **n).sum::<u64>() + self.more_keys;
-        if more > 0 { write!(f, ", and {more} values under others") } else { Ok(()) }
+        let more = if more > 0 { format!(", and {more} values under others") } else { String::new() };
+        lines.note(format!("meta keys that nothing declares, stored and not shown: {}{more}", listed.join(", ")));
     }
-}
 
-impl fmt::Display for ImportReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.counts(f)?;
-        self.meta(f)?;
+    /// The report, line by line.
+    pub fn lines(&self) -> ReportLines {
+        let mut lines = ReportLines::default();
+        self.counts(&mut lines);
+        self.meta(&mut lines);
         for (host, n) in &self.elsewhere {
-            write!(f, "\n{n:>8} files are still at {host}: --attachments FOLDER brings them")?;
+            lines.count(*n, format!("files are still at {host}: --attachments FOLDER brings them"));
         }
         for (space, moved) in &self.moved {
-            moved.line(f, space, "; what pointed to it follows")?;
+            moved.line(&mut lines, space, "; what pointed to it follows");
         }
-        self.slugs.line(f, "slug", "")?;
-        self.accounts.lines(f, "accounts")?;
-        self.settings.lines(f, "settings")?;
-        self.refused_redirects.lines(f, "redirects that are not imported")?;
-        self.refused_widgets.lines(f, "widgets that are not imported")?;
+        self.slugs.line(&mut lines, "slug", "");
+        self.accounts.lines(&mut lines, "accounts");
+        self.settings.lines(&mut lines, "settings");
+        self.refused_redirects.lines(&mut lines, "redirects that are not imported");
+        self.refused_widgets.lines(&mut lines, "widgets that are not imported");
         for (what, n) in &self.left_out {
-            write!(f, "\n{n:>8} left out: {what}")?;
+            lines.leave_out(Some(*n), what);
         }
         for (what, lost) in self.lost.iter().filter(|(_, lost)| !lost.is_empty()) {
             let listed: Vec<String> = lost.iter().take(LISTED).map(i64::to_string).collect();
             let more = if lost.len() > LISTED { ", …" } else { "" };
             let listed = listed.join(", ");
-            write!(
-                f,
-                "\n{:>8} {what} are not there, and what pointed to them points to nothing: {listed}{more}",
-                lost.len()
-            )?;
+            let what = format!("{what} are not there, and what pointed to them points to nothing: {listed}{more}");
+            lines.count(lost.len() as u64, what);
         }
         if self.lost_versions > 0 {
-            write!(f, "\n{:>8} left out: versions of records that are left out or not there", self.lost_versions)?;
+            lines.leave_out(Some(self.lost_versions), "versions of records that are left out or not there");
         }
         if self.other_versions > 0 {
-            write!(f, "\nleft out: {}", versions_line(self.other_versions))?;
+            lines.leave_out(None, versions_line(self.other_versions));
         }
-        self.encodings.lines().try_for_each(|line| write!(f, "\n{line}"))?;
-        self.warnings.lines().try_for_each(|line| write!(f, "\n{line}"))
+        self.encodings.lines().chain(self.warnings.lines()).for_each(|line| lines.note(line));
+        lines
     }
 }

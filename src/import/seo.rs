@@ -33,9 +33,14 @@ impl Importer<'_> {
         };
         let declared = &self.registry.declaration.seo;
         let mut found = ImportedSeo::default();
-        for (key, import) in &declared.import {
-            let given = meta.iter().find(|(own, value)| own == key && !value.is_empty());
-            let Some((_, value)) = given else { continue };
+        let given = declared.import.iter().filter_map(|(key, import)| {
+            let (_, value) =
+                meta.iter().find(|(own, value)| own == key && (import.form.is_own() || !value.is_empty()))?;
+            Some((key, import, value))
+        });
+        let given: Vec<(&String, &SeoImport, &String)> = given.collect();
+        let has_own = given.iter().any(|(_, import, _)| import.form.is_own());
+        for (key, import, value) in given.into_iter().filter(|(_, import, _)| !has_own || import.form.is_own()) {
             let mut unknown = Vec::new();
             if self.seo_value(import, value, &mut found, &mut unknown).is_none() {
                 *self.report.unfit.entry(key.clone()).or_default() += 1;
@@ -87,6 +92,11 @@ impl Importer<'_> {
                 found.take_words(value);
                 return Some(());
             }
+            SeoImportForm::Own => return found.take_own(php::unserialize(value)?),
+            SeoImportForm::OwnNoindex => {
+                found.noindex = Some(value == "1");
+                return matches!(value, "" | "1").then_some(());
+            }
         };
         let member = import.to?.name();
         found.values.entry(member).or_insert(value);
@@ -95,6 +105,22 @@ impl Importer<'_> {
 }
 
 impl ImportedSeo {
+    /// Takes values that an export of this program has; `None`: some do not fit.
+    fn take_own(&mut self, values: Value) -> Option<()> {
+        // PHP writes an empty object as a list.
+        let Value::Object(values) = values else { return php::is_empty(&values).then_some(()) };
+        let is_directive = |one: &Value| one.as_str().is_some_and(|one| DIRECTIVES.contains(&one));
+        let fits = |(name, value): &(String, Value)| match value {
+            Value::String(text) if name == "canonical" => web_address(text).is_some(),
+            Value::String(text) => text.chars().count() <= LONGEST,
+            Value::Array(list) => name == "directives" && list.iter().all(is_directive),
+            other => other.is_number() || other.is_boolean(),
+        };
+        let (fitting, others): (Vec<_>, Vec<_>) = values.into_iter().partition(fits);
+        self.values.extend(fitting);
+        others.is_empty().then_some(())
+    }
+
     fn take_words(&mut self, value: &str) {
         let listed = php::texts(value);
         let plain: Vec<&str> = value.split(',').map(str::trim).collect();

@@ -1,12 +1,13 @@
-//! A source of an import: a WordPress export, or a dump of a database. Both hold the same items.
+//! A source of an import: a WordPress export in one or several files, or a dump of a database. All hold the same items.
 
 use super::dump::{self, DumpLimits, SqlDump};
 use super::encoding::TextEncodings;
-use super::items::{ExportItem, ExportSummary, ReadError, SourcePart};
+use super::items::{ExportItem, ExportSummary, FileFault, ReadError, SourcePart};
 use super::wxr::{self, WxrLimits};
 use crate::boot::BootError;
 use crate::request::BYTE_ORDER_MARK;
 use indicatif::ProgressBar;
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -43,18 +44,30 @@ const SQL: [&str; 16] = [
 
 /// See the module. It can be read again and again.
 pub enum ExportSource {
-    Wxr(PathBuf),
+    /// Files of one site.
+    Wxr(Vec<PathBuf>),
     Dump(Box<SqlDump>),
     /// An export inside the program.
     Text(&'static str),
 }
 
 impl ExportSource {
-    /// The source that a file is, whose kind its first bytes tell. A dump is staged here, and `progress` shows that.
+    /// The source that files are, whose kind their first bytes tell. A dump is staged here, and `progress` shows that.
     ///
     /// # Errors
-    /// The file cannot be read, or is no dump of one site.
-    pub fn open(file: &Path, prefix: Option<&str>, progress: &ProgressBar) -> Result<ExportSource, BootError> {
+    /// A file cannot be read, or is no dump of one site, or there is a dump among several files.
+    pub fn open(files: &[PathBuf], prefix: Option<&str>, progress: &ProgressBar) -> Result<ExportSource, BootError> {
+        let mut exports = Vec::new();
+        for file in files {
+            match ExportSource::of(file, prefix, progress, files.len() > 1)? {
+                ExportSource::Wxr(file) => exports.extend(file),
+                dump => return Ok(dump),
+            }
+        }
+        Ok(ExportSource::Wxr(exports))
+    }
+
+    fn of(file: &Path, prefix: Option<&str>, progress: &ProgressBar, several: bool) -> Result<ExportSource, BootError> {
         let refused = |why: String| BootError::Other(format!("{}: {why}", file.display()));
         let start = start(file).map_err(|error| refused(error.to_string()))?;
         if start.starts_with(ZIP) {
@@ -62,7 +75,10 @@ impl ExportSource {
         }
         if !is_dump(&start) {
             let wrong = "--table-prefix is for dumps of databases, and this is none".to_owned();
-            return if prefix.is_none() { Ok(ExportSource::Wxr(file.to_owned())) } else { Err(refused(wrong)) };
+            return if prefix.is_none() { Ok(ExportSource::Wxr(vec![file.to_owned()])) } else { Err(refused(wrong)) };
+        }
+        if several {
+            return Err(refused("this is a dump of a whole database: name it alone".into()));
         }
         let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?.len(), opened)));
         let (length, opened) = opened.map_err(|error| refused(error.to_string()))?;
@@ -80,7 +96,10 @@ impl ExportSource {
     pub fn length(&self) -> Result<u64, BootError> {
         let failed = |error: &dyn fmt::Display| BootError::Other(format!("{self}: {error}"));
         match self {
-            ExportSource::Wxr(file) => file.metadata().map(|meta| meta.len()).map_err(|error| failed(&error)),
+            ExportSource::Wxr(files) => {
+                let sizes = files.iter().map(|file| file.metadata().map(|meta| meta.len()));
+                sizes.sum::<io::Result<u64>>().map_err(|error| failed(&error))
+            }
             ExportSource::Dump(dump) => dump.length().map_err(|error| failed(&error)),
             ExportSource::Text(text) => Ok(text.len() as u64),
         }
@@ -97,7 +116,6 @@ impl ExportSource {
         progress: impl FnMut(u64),
         mut each: impl FnMut(ExportItem) -> Result<(), E>,
     ) -> Result<ExportSummary, ReadError<E>> {
-        let limits = WxrLimits::default();
         let (mut encodings, mut versions) = (TextEncodings::new(mends), 0);
         let each = |mut item: ExportItem| {
             let belongs = match &item {
@@ -112,12 +130,12 @@ impl ExportSource {
             each(item)
         };
         let mut summary = match self {
-            ExportSource::Wxr(file) => match File::open(file) {
-                Ok(file) => wxr::read(BufReader::with_capacity(BUFFER, file), &limits, progress, each),
-                Err(error) => Err(ReadError::unread(&error)),
+            ExportSource::Wxr(files) => match files.as_slice() {
+                [file] => read_file(file, progress, each),
+                files => read_files(files, progress, each),
             },
             ExportSource::Dump(dump) => dump.read(part, progress, each),
-            ExportSource::Text(text) => wxr::read(Cursor::new(text), &limits, progress, each),
+            ExportSource::Text(text) => wxr::read(Cursor::new(text), &WxrLimits::default(), progress, each),
         }?;
         encodings.site(&mut summary);
         summary.encodings = encodings;
@@ -131,10 +149,103 @@ impl ExportSource {
 impl fmt::Display for ExportSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExportSource::Wxr(file) => file.display().fmt(f),
+            ExportSource::Wxr(files) => {
+                let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+                f.write_str(&names.join(", "))
+            }
             ExportSource::Dump(_) => f.write_str("the dump"),
             ExportSource::Text(_) => f.write_str("the demo site"),
         }
+    }
+}
+
+fn read_file<E>(
+    file: &Path,
+    progress: impl FnMut(u64),
+    each: impl FnMut(ExportItem) -> Result<(), E>,
+) -> Result<ExportSummary, ReadError<E>> {
+    match File::open(file) {
+        Ok(file) => wxr::read(BufReader::with_capacity(BUFFER, file), &WxrLimits::default(), progress, each),
+        Err(error) => Err(ReadError::unread(&error)),
+    }
+}
+
+/// Files of one site are read as if they were one: the authors and terms of all of them come before the records. What several files
+/// have comes once, as the first of them has it.
+fn read_files<E>(
+    files: &[PathBuf],
+    mut progress: impl FnMut(u64),
+    mut each: impl FnMut(ExportItem) -> Result<(), E>,
+) -> Result<ExportSummary, ReadError<E>> {
+    let mut whole: Option<ExportSummary> = None;
+    let (mut before, mut read, mut again) = (HashSet::new(), 0, 0);
+    for records in [false, true] {
+        for file in files {
+            let (mut own, mut last) = (HashSet::new(), 0);
+            // Each file is read twice.
+            let done = |bytes| {
+                last = bytes;
+                progress((read + bytes) / 2);
+            };
+            let summary = read_file(file, done, |item| {
+                if matches!(item, ExportItem::Record(_)) != records {
+                    return Ok(());
+                }
+                let key = key(&item);
+                if before.contains(&key) {
+                    again += u64::from(records);
+                    return Ok(());
+                }
+                own.insert(key);
+                each(item)
+            });
+            read += last;
+            before.extend(own);
+            let summary = summary.map_err(|error| in_file(error, file))?;
+            let summary = ExportSummary { warnings: summary.warnings.in_file(file), ..summary };
+            match &mut whole {
+                _ if records => {}
+                None => whole = Some(summary),
+                Some(whole) if whole.base_url != summary.base_url => {
+                    let (this, before) = (&summary.base_url, &whole.base_url);
+                    let message = format!("this is an export of {this}, and the one before is of {before}");
+                    return Err(in_file(ReadError::File(FileFault { line: 0, message, hint: "" }), file));
+                }
+                Some(whole) => whole.add(summary),
+            }
+        }
+    }
+    let mut whole = whole.unwrap_or_default();
+    whole.leave_out("records that a file before has, too", again);
+    Ok(whole)
+}
+
+/// The identity of an item across the files of a site.
+#[derive(PartialEq, Eq, Hash)]
+enum SourceKey {
+    Author(String),
+    /// Its taxonomy, and its slug or name.
+    Term(String, String),
+    Record(i64),
+}
+
+fn key(item: &ExportItem) -> SourceKey {
+    match item {
+        ExportItem::Author(author) => SourceKey::Author(author.login.clone()),
+        ExportItem::Term(term) => {
+            let word = if term.slug.is_empty() { &term.name } else { &term.slug };
+            SourceKey::Term(term.taxonomy.clone(), word.clone())
+        }
+        ExportItem::Record(record) => SourceKey::Record(record.id),
+    }
+}
+
+fn in_file<E>(error: ReadError<E>, file: &Path) -> ReadError<E> {
+    match error {
+        ReadError::File(FileFault { line, message, hint }) => {
+            ReadError::File(FileFault { line, message: format!("{message}, in {}", file.display()), hint })
+        }
+        error => error,
     }
 }
 

@@ -150,7 +150,7 @@ pub(super) fn names(rest: &str) -> Vec<(String, usize)> {
     // Blanks may be part of a name, or what ends it.
     let quoted = rest.split(['"', '<', '>', '\n', '\r', '\t', '|']).next().unwrap_or_default();
     let single = quoted.split(['\'', ')']).next().unwrap_or_default();
-    let plain = single.split([' ', ',', '?', '#', '&']).next().unwrap_or_default();
+    let plain = single.split([' ', ',', '?', '#', '&', ']']).next().unwrap_or_default();
     let forms = [quoted, single, plain].into_iter().flat_map(|name| {
         let written = name.trim_end_matches('\\');
         let name = written.replace("\\/", "/");
@@ -211,6 +211,7 @@ mod tests {
         check("{\"url\":\"http:\\/\\/x\\/uploads\\/2020\\/e.jpg\"}", "2020/e.jpg");
         check("url(http://x/uploads/f.jpg)", "f.jpg");
         check("http://x/uploads/g.pdf?download=1", "g.pdf");
+        check("[audio http://x/uploads/h.mp3]", "h.mp3");
         assert!(UploadMarks::default().named_files("nothing, or /uploads/ alone").is_empty());
     }
 

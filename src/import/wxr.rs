@@ -278,7 +278,11 @@ fn term_ref<R: BufRead>(cursor: &mut XmlCursor<R>, tag: &XmlTag) -> Result<Optio
         Some(other) => other,
     };
     cursor.charge(taxonomy.len() + slug.len())?;
-    if !is_name(taxonomy) || slug.is_empty() && name.trim().is_empty() {
+    if slug.is_empty() && name.trim().is_empty() {
+        return Ok(None);
+    }
+    if !is_name(taxonomy) {
+        warn_omitted(cursor, tag, "term of an item", &format!("\"{}\" is no taxonomy", brief(taxonomy)));
         return Ok(None);
     }
     Ok(Some(TermRef { taxonomy: taxonomy.to_owned(), slug: slug.to_owned(), name }))

@@ -36,7 +36,7 @@ impl Default for WxrLimits {
 pub(super) const HINT_CUT: &str = "the file looks cut short or damaged: export it again";
 const HINT_ESCAPE: &str = "write &amp; and &lt;, or put the text into a CDATA section";
 const HINT_SIZE: &str = "no valid export is this large: check that place in the file, or raise the limit";
-const HINT_UTF8: &str = "save the file as UTF-8, unpacked, and try again";
+pub(super) const HINT_UTF8: &str = "save the file as UTF-8, unpacked, and try again";
 const HINT_DTD: &str = "exports carry no DOCTYPE: remove it";
 
 /// Charged to a record for each of its parts, so that empty ones are not free.

@@ -97,7 +97,7 @@ fn sent(registry: &Registry, ability: &Ability) -> Vec<(usize, usize)> {
     let always = ability.requests.iter().filter(|request| request.when.is_none());
     let place = |request: &RequestTemplate| {
         let paths = request.path.samples();
-        let matches = |route: &Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));
+        let matches = |route: &Route| paths.iter().any(|path| route.matcher.is_match(path));
         let takes = |endpoint: &Endpoint| endpoint.methods.contains(&request.method);
         let found = registry.routes.iter().enumerate().filter(|(_, route)| matches(route));
         found.filter_map(|(at, route)| Some((at, route.endpoints.iter().position(takes)?))).next()

@@ -21,7 +21,7 @@ pub(super) const NAMED: &str = "x-schema";
 
 /// Adds `blocks` to the contents of a document of a content type. They are there on demand alone.
 pub(super) fn extend(registry: &Registry, resource: &Resource, properties: &mut Map<String, Value>) {
-    if registry.block_types.is_empty() || !resource.is_content() {
+    if registry.block_types().is_empty() || !resource.is_content() {
         return;
     }
     let contents = properties.get_mut("content").and_then(|content| content["properties"].as_object_mut());
@@ -40,7 +40,7 @@ pub(super) fn is_extended(schema: &Value) -> bool {
 /// Whether a name is that of one of these schemas, so that no document has it.
 pub(super) fn is_reserved(registry: &Registry, name: &str) -> bool {
     [BLOCK, OTHER].contains(&name)
-        || name.ends_with(BLOCK) && registry.block_types.keys().any(|kind| named(kind) == name)
+        || name.ends_with(BLOCK) && registry.block_types().keys().any(|kind| named(kind) == name)
 }
 
 /// The name of the schema of a type.
@@ -53,7 +53,7 @@ pub(super) fn schemas(registry: &Registry) -> Vec<(String, Value)> {
     let one = |(name, kind): (&String, &BlockType)| {
         (named(name), block(json!({"type": "string", "enum": [name]}), kind.attributes().map(attribute).collect()))
     };
-    let mut all: Vec<(String, Value)> = registry.block_types.iter().map(one).collect();
+    let mut all: Vec<(String, Value)> = registry.block_types().iter().map(one).collect();
     all.sort_by(|(a, _), (b, _)| a.cmp(b));
     all.dedup_by(|(a, _), (b, _)| a == b);
     let mut other = reference(OTHER);

@@ -110,7 +110,7 @@ impl DescriptionBuilder<'_> {
         let abilities = self.registry.abilities.values().filter(|ability| ability.listed && ability.method == method);
         let codes = abilities.flat_map(|ability| &ability.requests).flat_map(|request| {
             let (method, paths) = (&request.method, request.path.samples());
-            let answers = |route: &&Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));
+            let answers = |route: &&Route| paths.iter().any(|path| route.matcher.is_match(path));
             let endpoints = self.registry.routes.iter().filter(answers).flat_map(|route| {
                 let own = route.endpoints.iter().filter(|own| own.methods.contains(method) && !own.forwards);
                 own.map(move |endpoint| (route, endpoint))

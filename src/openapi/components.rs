@@ -82,14 +82,13 @@ impl<'a> Components<'a> {
             (None, Some(title)) => pascal(title),
             (None, None) => fallback.to_owned(),
         };
-        let rest_path = &self.registry.site.rest_path;
         let mut of_context = |context: Context| {
             let seen = shown_in(schema, Some(context).filter(|_| has_contexts(schema)));
             ContextSchema {
                 context,
                 name: format!("{title}{}", suffix(schema, context)),
                 schema: Arc::new(self.response(&seen, resources, true)),
-                example: Arc::new(examples::document(&seen, resources, rest_path)),
+                example: Arc::new(examples::document(&seen, resources, self.registry)),
             }
         };
         let contexts = [Context::VIEW, Context::EDIT, Context::EMBED].map(&mut of_context);

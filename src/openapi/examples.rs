@@ -4,7 +4,7 @@
 
 use crate::registry::args::Arg;
 use crate::registry::resource::{Property, PropertySource, Resource};
-use crate::registry::{Endpoint, Route};
+use crate::registry::{Endpoint, Registry, Route};
 use serde_json::{Map, Value, json};
 
 /// Texts that patterns of usual kinds accept, tried in this order.
@@ -32,8 +32,9 @@ const SITE: &str = "https://example.org";
 
 /// A document with all members of the schema of a context. Its properties are those of the first resource, or of the one that
 /// it is shown below.
-pub(super) fn document(shown: &Value, resources: &[&Resource], rest_path: &str) -> Value {
-    let entry = resources.first().and_then(|resource| resource.entries.first());
+pub(super) fn document(shown: &Value, resources: &[&Resource], registry: &Registry) -> Value {
+    let rest_path = &registry.site.rest_path;
+    let entry = resources.first().and_then(|resource| registry.entries(resource).first());
     let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
     let mut document = members(shown, &declared, entry);
     if let Some(resource) = resources.first().filter(|resource| resource.template.parameters.is_empty()) {

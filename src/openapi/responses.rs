@@ -212,7 +212,7 @@ impl<'r> DescriptionBuilder<'r> {
         if responds != ResponseKind::Created {
             return None;
         }
-        let item = self.registry.item_routes.get(route.resource?).copied().flatten()?;
+        let item = self.registry.item_route(route.resource?)?;
         let item = &self.registry.routes[item];
         let ([capture], address) = (&item.captures[..], item.template.uri_template()) else { return None };
         if route.template.uri_template() != address.rsplit_once('/')?.0 {

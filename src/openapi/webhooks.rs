@@ -11,10 +11,11 @@ use serde_json::{Map, Value, json};
 /// The type of a message of several events.
 const SEVERAL: &str = "several";
 
-/// Types of events that somebody orders, which are no changes.
-const ORDERED: [(&str, &str); 2] = [
+/// Types of events that are no changes.
+const OTHERS: [(&str, &str); 3] = [
     ("test", "A test of the webhook; its id is 0."),
     ("rebuild", "Somebody wants the site to be rebuilt; its id is 0."),
+    ("reset", "Changes were missed: the change feed does not have them any more. Its id is that of the newest change."),
 ];
 
 impl DescriptionBuilder<'_> {
@@ -45,11 +46,11 @@ impl DescriptionBuilder<'_> {
         let several = self.components.add(&format!("{}Several", title(schema)), several_schema(&event, &one));
         let example = several_example(route);
         all.insert(SEVERAL.into(), webhook(&tag, SEVERAL, &several, example));
-        for (name, _) in ORDERED {
-            let mut ordered = event.clone();
-            ordered["properties"]["type"] = json!({"type": "string", "enum": [name]});
-            let ordered = self.components.add(&format!("{}{}", title(schema), pascal(name)), ordered);
-            all.insert(name.into(), webhook(&tag, name, &ordered, route.examples.get(name).cloned()));
+        for (name, _) in OTHERS {
+            let mut other = event.clone();
+            other["properties"]["type"] = json!({"type": "string", "enum": [name]});
+            let other = self.components.add(&format!("{}{}", title(schema), pascal(name)), other);
+            all.insert(name.into(), webhook(&tag, name, &other, route.examples.get(name).cloned()));
         }
         all
     }
@@ -106,8 +107,8 @@ fn summary(name: &str) -> &'static str {
         Some(EventType::Deleted) => "An item is gone for good.",
         Some(EventType::Gone) => "The receiver may not read an item any more.",
         None => {
-            let ordered = ORDERED.into_iter().find(|(own, _)| *own == name);
-            ordered.map_or("Several events that were gathered.", |(_, summary)| summary)
+            let other = OTHERS.into_iter().find(|(own, _)| *own == name);
+            other.map_or("Several events that were gathered.", |(_, summary)| summary)
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
     }
     match AuthorizeRequest::of(visit) {
         Ok(asked) => form(visit, &asked, status::OK, None),
-        Err(problem) => refusal(visit, &problem),
+        Err(problem) => refusal(visit, &[&problem]),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
     }
     let asked = match AuthorizeRequest::of(visit) {
         Ok(asked) => asked,
-        Err(problem) => return refusal(visit, &problem),
+        Err(problem) => return refusal(visit, &[&problem]),
     };
     if visit.field("act") != "approve" {
         return see_other(&asked.refused().unwrap_or_else(|| visit.pages.declared.profile.clone()));
@@ -97,16 +97,13 @@ pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
 fn form(visit: &PageContext<'_>, asked: &AuthorizeRequest<'_>, status: u16, problem: Option<&str>) -> Reply {
     let further: Vec<String> = [&asked.success, &asked.reject].into_iter().flatten().map(addresses::source).collect();
     let text = |url: &Option<Url>| url.as_ref().map(ToString::to_string).unwrap_or_default();
-    let data = json!({"action": visit.pages.declared.authorize, "app_name": asked.app_name, "app_id": asked.app_id, "problem": problem, "success_url": text(&asked.success), "reject_url": text(&asked.reject), "target": asked.success.as_ref().map(addresses::shown), "site_url": visit.scope.registry.site.url});
+    let data = json!({"action": visit.pages.declared.authorize, "app_name": asked.app_name, "app_id": asked.app_id, "problem": problem, "success_url": text(&asked.success), "reject_url": text(&asked.reject), "target": asked.success.as_ref().map(|url| visit.say(&addresses::shown(url))), "site_url": visit.scope.registry.site.url});
     visit.page_towards(status, "Authorize a program?", "authorize.html", data, &further.join(" "))
 }
 
-pub(super) fn refusal(visit: &PageContext<'_>, problem: &str) -> Reply {
-    visit.message(
-        status::BAD_REQUEST,
-        "This request is not safe",
-        &[problem, "Nothing was changed. Report this to the makers of the program."],
-    )
+pub(super) fn refusal(visit: &PageContext<'_>, problems: &[&str]) -> Reply {
+    let lines = [problems, &["Nothing was changed. Report this to the makers of the program."]].concat();
+    visit.message(status::BAD_REQUEST, "This request is not safe", &lines)
 }
 
 pub(super) fn unavailable(visit: &PageContext<'_>) -> Option<Reply> {

@@ -9,7 +9,8 @@ use super::{PageContext, authorize};
 use crate::access::addresses;
 use crate::access::audit::{self, Event};
 use crate::access::authorization_server::{AuthorizationServer, GrantScope};
-use crate::access::clients::Client;
+use crate::access::client_documents::{self, DocumentRefusal};
+use crate::access::clients::{self, Client};
 use crate::access::grants::{NewGrant, is_challenge};
 use crate::access::outbox::{self, MessageSubject};
 use crate::error::{ApiError, Code, status};
@@ -18,8 +19,9 @@ use crate::model::Reply;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::scope::CredentialLimits;
+use cms_declaration::translations::Sentence;
 use cms_declaration::{Action, OAuthOptions};
-use cms_storage::plan::{Change, DbValue, WritePlan};
+use cms_storage::plan::{Change, CommitError, DbValue, WritePlan};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -42,7 +44,9 @@ struct ConnectRequest<'v> {
 /// Why a request is not shown.
 enum RequestRefusal {
     /// It is not known who asks.
-    Stranger(&'static str),
+    UnknownClient(&'static str),
+    /// The document that the program names does not describe it: why.
+    Document(Sentence),
     /// An error that the program may be told, if the person goes back to it.
     Program {
         host: String,
@@ -58,26 +62,60 @@ impl From<ApiError> for RequestRefusal {
     }
 }
 
+impl From<DocumentRefusal> for RequestRefusal {
+    fn from(refusal: DocumentRefusal) -> RequestRefusal {
+        match refusal {
+            DocumentRefusal::Unfit(why) => RequestRefusal::Document(why),
+            DocumentRefusal::Failed(error) => RequestRefusal::Failed(error),
+        }
+    }
+}
+
 /// A parameter of the program, from the form once it was shown.
 fn given<'v>(visit: &'v PageContext<'_>, name: &str) -> &'v str {
     if visit.form.contains_key("client_id") { visit.field(name) } else { visit.parameter(name) }
 }
 
+/// The program that asks. Its document is read before, where that is due.
+async fn program(visit: &PageContext<'_>, rules: &OAuthOptions) -> Result<Client, RequestRefusal> {
+    let (scope, shared, id) = (&visit.scope, visit.engine.shared(), given(visit, "client_id"));
+    let mut found = Client::find(scope, id)?;
+    if found.as_ref().is_none_or(|client| client.is_stale(scope.now))
+        && let Some(address) = client_documents::address(rules, id)
+    {
+        let services = (&*shared.identity, &shared.outbound);
+        let registration = client_documents::read(scope, services, rules, &address).await?;
+        let changes = match &found {
+            Some(client) => Some(vec![client.replaced(&registration)]),
+            None => clients::registered(scope, rules, &registration)?.map(|(_, mut changes)| {
+                changes.extend(visit.happened("program_registered", &scope.principal, id));
+                changes
+            }),
+        };
+        let changes = changes.ok_or_else(|| ApiError::new(Code::Busy).with_message(clients::FULL))?;
+        match scope.storage.commit(scope.attributed(WritePlan::new(changes))).await {
+            // Somebody else has read it, too, or the program has gone.
+            Ok(_) | Err(CommitError::Refused { .. } | CommitError::Stale) => found = Client::find(scope, id)?,
+            Err(error) => return Err(families::commit_failure(scope, error).into()),
+        }
+    }
+    found.ok_or(RequestRefusal::UnknownClient("The program is not registered here, or its registration has ended."))
+}
+
 impl<'v> ConnectRequest<'v> {
-    fn of(visit: &'v PageContext<'_>, rules: &OAuthOptions) -> Result<ConnectRequest<'v>, RequestRefusal> {
-        let client = Client::find(&visit.scope, given(visit, "client_id"))?
-            .ok_or(RequestRefusal::Stranger("The program is not registered here, or its registration has ended."))?;
+    async fn of(visit: &'v PageContext<'_>, rules: &OAuthOptions) -> Result<ConnectRequest<'v>, RequestRefusal> {
+        let client = program(visit, rules).await?;
         let redirect_uri = given(visit, "redirect_uri");
         let known = client.redirects().iter().any(|own| addresses::is_registered(own, redirect_uri));
         let redirect = addresses::registered(redirect_uri, &rules.schemes).ok().filter(|_| known);
-        let redirect = redirect.ok_or(RequestRefusal::Stranger(
+        let redirect = redirect.ok_or(RequestRefusal::UnknownClient(
             "The program has not registered the address where it wants to redirect you.",
         ))?;
         let state = given(visit, "state");
         let refused = |error: &str, description: &'static str| {
             let state = if state.len() > LONGEST_STATE { "" } else { state };
             let back = answer(visit, &redirect, state, &[("error", error)]);
-            Err(RequestRefusal::Program { host: addresses::shown(&redirect), back, description })
+            Err(RequestRefusal::Program { host: visit.say(&addresses::shown(&redirect)), back, description })
         };
         if given(visit, "response_type") != "code" {
             return refused("unsupported_response_type", "It asks for another response than a code.");
@@ -115,12 +153,12 @@ fn answer(visit: &PageContext<'_>, redirect: &Url, state: &str, pairs: &[(&str, 
 }
 
 /// The page with the request.
-pub(super) fn ask(visit: &PageContext<'_>) -> Reply {
+pub(super) async fn ask(visit: &PageContext<'_>) -> Reply {
     let Some((_, rules)) = visit.scope.registry.oauth() else { return missing(visit) };
     if let Some(refusal) = authorize::unavailable(visit) {
         return refusal;
     }
-    match ConnectRequest::of(visit, rules) {
+    match ConnectRequest::of(visit, rules).await {
         Ok(asked) => form(visit, rules, &asked),
         Err(refusal) => refuse(visit, refusal),
     }
@@ -132,7 +170,7 @@ pub(super) async fn decide(visit: &PageContext<'_>) -> Reply {
     if let Some(refusal) = authorize::unavailable(visit) {
         return refusal;
     }
-    let asked = match ConnectRequest::of(visit, rules) {
+    let asked = match ConnectRequest::of(visit, rules).await {
         Ok(asked) => asked,
         Err(refusal) => return refuse(visit, refusal),
     };
@@ -200,7 +238,7 @@ fn granted(
 
 /// The name that the connection is listed under.
 fn title(visit: &PageContext<'_>, asked: &ConnectRequest<'_>) -> String {
-    let host = addresses::shown(&asked.redirect);
+    let host = visit.say(&addresses::shown(&asked.redirect));
     match &*asked.client.name {
         "" => host,
         name => visit.translate("{name} at {place}").replace("{place}", &host).replace("{name}", name),
@@ -227,7 +265,7 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
         json!({"value": period.seconds(), "label": label})
     };
     let sent = [
-        ("client_id", &*asked.client.id),
+        ("client_id", asked.client.own_id()),
         ("redirect_uri", asked.redirect_uri),
         ("response_type", "code"),
         ("code_challenge", asked.challenge),
@@ -240,7 +278,8 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
         "action": visit.pages.declared.connect,
         "name": &*asked.client.name,
         "site_url": visit.scope.registry.site.url,
-        "target": addresses::shown(&asked.redirect),
+        "target": visit.say(&addresses::shown(&asked.redirect)),
+        "described": addresses::document(&asked.client.document).map(|url| visit.say(&addresses::shown(&url))),
         "scope": asked.scope.text(),
         "kinds": kinds.iter().map(|(label, name)| json!({"label": label, "name": name})).collect::<Vec<_>>(),
         "periods": rules.periods.iter().map(period).collect::<Vec<_>>(),
@@ -251,7 +290,11 @@ fn form(visit: &PageContext<'_>, rules: &OAuthOptions, asked: &ConnectRequest<'_
 
 fn refuse(visit: &PageContext<'_>, refusal: RequestRefusal) -> Reply {
     match refusal {
-        RequestRefusal::Stranger(problem) => authorize::refusal(visit, problem),
+        RequestRefusal::UnknownClient(problem) => authorize::refusal(visit, &[problem]),
+        RequestRefusal::Document(why) => {
+            let problem = "The document in which the program describes itself cannot be used.";
+            authorize::refusal(visit, &[problem, &visit.say(&why)])
+        }
         RequestRefusal::Program { host, back, description } => {
             let why = "The program asks for something that it cannot get here. Nothing was changed.";
             let data = json!({"lines": [why, description], "link": back, "link_text": "Back to the program", "link_place": host});

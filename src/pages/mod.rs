@@ -41,7 +41,7 @@ use crate::request::conditional::Preconditions;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use cms_declaration as declaration;
-use cms_declaration::translations::Translator;
+use cms_declaration::translations::{Sentence, Translator};
 use cms_storage::plan::{Change, DbValue};
 use cms_text::sanitize::unescape;
 use minijinja::Environment;
@@ -321,7 +321,7 @@ impl<'a> PageContext<'a> {
             (PageKind::Profile, true) => profile::change(self).await,
             (PageKind::Authorize, false) => authorize::ask(self),
             (PageKind::Authorize, true) => authorize::decide(self).await,
-            (PageKind::Connect, false) => connect::ask(self),
+            (PageKind::Connect, false) => connect::ask(self).await,
             (PageKind::Connect, true) => connect::decide(self).await,
             _ => self.message(status::NOT_FOUND, "Nothing here", &["There is no page at this address."]),
         }
@@ -466,6 +466,11 @@ impl<'a> PageContext<'a> {
         Translator::of(&self.scope.registry.declaration.translations, &console::language(self))
             .translate(text)
             .to_owned()
+    }
+
+    /// The same, with its value.
+    fn say(&self, sentence: &Sentence) -> String {
+        sentence.said(|text| self.translate(text))
     }
 
     fn site_name(&self) -> String {

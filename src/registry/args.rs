@@ -10,7 +10,7 @@ use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Op};
 use cms_text::search::WordLimit;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The effect of an argument in addition to its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,6 +151,9 @@ pub enum Filter {
     Where(Criteria),
 }
 
+/// A document of an argument that is made when it is first shown.
+pub type LazyDocument = Arc<LazyLock<Value, Box<dyn FnOnce() -> Value + Send>>>;
+
 /// One argument of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Arg {
@@ -204,7 +207,7 @@ pub struct Arg {
     /// OPTIONS lists the argument.
     pub listed: bool,
     /// The argument in OPTIONS.
-    pub shown: Arc<Value>,
+    pub shown: LazyDocument,
 }
 
 /// Rules for a text that is JSON.

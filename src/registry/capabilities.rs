@@ -99,17 +99,15 @@ impl Registry {
         found
     }
 
-    /// Capabilities that a role gives and nothing asks for, but those that roles of `shipped` have: each with the role, and the
-    /// nearest one that something asks for.
-    pub fn unused_capabilities(&self, shipped: &Declaration) -> Vec<(String, String, Option<String>)> {
+    /// Capabilities that a role gives and nothing asks for, but those that `known` accepts, which takes the role and the place in
+    /// its list: each with the role, and the nearest one that something asks for.
+    pub fn unused_capabilities(&self, known: impl Fn(&str, usize) -> bool) -> Vec<(String, String, Option<String>)> {
         let asked: BTreeSet<&str> = asked_for(&self.resources, &self.routes).map(|(name, _)| name).collect();
-        let known: BTreeSet<&str> =
-            shipped.roles.values().flat_map(|role| role.capabilities.iter().map(String::as_str)).collect();
         let mut found = Vec::new();
         for (role, declared) in &self.declaration.roles {
             let idle =
-                |name: &&String| **name != *ALL && !asked.contains(name.as_str()) && !known.contains(name.as_str());
-            found.extend(declared.capabilities.iter().filter(idle).map(|name| {
+                |(at, name): &(usize, &String)| **name != *ALL && !asked.contains(name.as_str()) && !known(role, *at);
+            found.extend(declared.capabilities.iter().enumerate().filter(idle).map(|(_, name)| {
                 let near = nearest(name, asked.iter().copied()).map(str::to_owned);
                 (name.clone(), role.clone(), near)
             }));

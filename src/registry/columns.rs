@@ -216,13 +216,17 @@ tables! {
         PENDING: Text = "pending",
     }
 
-    /// Programs that have registered themselves.
+    /// Programs that have registered themselves, or are described by a document.
     client "oauth_client" (KEY = "id") {
         NAME: Text = "name",
         /// Separated by spaces.
         REDIRECTS: Text = "redirects",
         CREATED: Int = "created",
         EXPIRES: Int = "expires",
+        /// Address of the document; empty: the program has registered itself.
+        DOCUMENT: Text = "document",
+        /// When the document has to be read again.
+        STALE: Int = "stale",
     }
 
     /// Links that show a record as it is being edited. A token is signed, and stored nowhere.

@@ -23,17 +23,20 @@ pub struct Languages {
 }
 
 impl Languages {
-    /// The languages that one of the resources declares.
-    pub fn declared(resources: &[Resource]) -> Option<Languages> {
+    /// The languages that one of the resources declares, which are its entries.
+    pub fn declared(resources: &[Resource], entries: impl Fn(&Resource) -> Vec<Value>) -> Option<Languages> {
         let (resource, options) =
             resources.iter().find_map(|resource| Some((resource, resource.declared.options.languages.as_ref()?)))?;
+        let entries = entries(resource);
         let slug = |entry: &Value| entry["slug"].as_str().map(str::to_owned);
+        let slugs: Vec<String> = entries.iter().filter_map(slug).collect();
+        let named = Some(&options.default).filter(|default| !default.is_empty());
         Some(Languages {
             column: options.property.clone(),
             group: options.group.clone(),
-            default: options.default.clone(),
-            slugs: resource.entries.iter().filter_map(slug).collect(),
-            tags: resource.entries.iter().filter(|entry| entry["slug"].is_string()).map(tag).collect(),
+            default: named.or(slugs.first()).cloned().unwrap_or_default(),
+            slugs,
+            tags: entries.iter().filter(|entry| entry["slug"].is_string()).map(tag).collect(),
             import: options.import.clone(),
         })
     }

@@ -36,9 +36,17 @@ impl MetaType {
         {
             return Some(empty(declared));
         }
-        let value = php::unserialize(text).map_or_else(|| stored.clone(), |value| shaped(value, declared));
+        let structured = php::unserialize(text).or_else(|| json_of(text, schema));
+        let value = structured.map_or_else(|| stored.clone(), |value| shaped(value, declared));
         schema.accept("meta", value).ok()
     }
+}
+
+/// The list or object that a text holds as JSON, where the declaration wants one: some plugins store it so.
+fn json_of(text: &str, schema: &Schema) -> Option<Value> {
+    let wanted = schema.types().iter().any(|one| matches!(one, Type::Array | Type::Object));
+    let looks = wanted && text.trim_start().starts_with(['[', '{']);
+    looks.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// Lists and objects of PHP are one type: what an array with numbers for keys is says the declaration.
@@ -107,6 +115,9 @@ mod tests {
         check(json!({"type": "boolean"}), "1", Some(json!(true)));
         check(json!({"type": "boolean"}), "", Some(json!(false)));
         check(json!({"type": "boolean"}), "perhaps", None);
+        check(integers.clone(), "[37, \"10\"]", Some(json!([37, 10])));
+        check(integers.clone(), "[37", None);
+        check(json!({"type": "object", "additionalProperties": true}), "{\"a\": [1]}", Some(json!({"a": [1]})));
         check(integers.clone(), "a:2:{i:0;i:37;i:1;s:2:\"10\";}", Some(json!([37, 10])));
         check(integers.clone(), "a:2:{i:3;i:37;i:8;s:2:\"10\";}", Some(json!([37, 10])));
         check(integers.clone(), "a:1:{i:0;s:3:\"one\";}", None);

@@ -12,6 +12,7 @@ pub mod codes;
 pub mod columns;
 pub mod criteria;
 mod edit_only;
+pub mod entries;
 pub mod fields;
 pub mod guarded;
 pub mod languages;
@@ -19,6 +20,7 @@ pub mod link;
 mod locked;
 pub mod meta;
 pub mod operations;
+mod path_matcher;
 pub mod path_template;
 pub mod resource;
 pub mod roles;
@@ -34,6 +36,7 @@ use crate::error::Code;
 use crate::model::Method;
 use abilities::Ability;
 use args::ArgSet;
+use cms_config::schema_files::EntryFiles;
 use cms_declaration::{self as declaration, Declaration, OAuthOptions};
 use cms_schema::Dialect;
 use cms_storage::plan::{Layout, Name};
@@ -44,13 +47,14 @@ use cms_text::site_links::SiteLinks;
 use fields::GroupFields;
 use indexmap::IndexMap;
 use languages::Languages;
+use path_matcher::PathMatcher;
 use path_template::PathTemplate;
 use resource::Resource;
 use roles::EffectiveRole;
 use seo::SiteSeo;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use vocabulary::HandlerRole;
 
 /// A name's position in one of the tables of behaviours.
@@ -108,8 +112,8 @@ pub struct Route {
     pub pattern: String,
     /// The pattern parsed.
     pub template: PathTemplate,
-    /// The pattern compiled: the whole path, ASCII classes, any case.
-    pub matcher: regex::bytes::Regex,
+    /// The pattern as paths are compared with it.
+    pub matcher: PathMatcher,
     /// Names of the captures, in order.
     pub captures: Vec<String>,
     /// `cms/v2`, or empty.
@@ -200,8 +204,8 @@ pub struct Registry {
     /// Groups of fields, in the order in which documents show them.
     pub field_groups: Vec<GroupFields>,
     pub routes: Vec<Route>,
-    /// For each resource the position of the route of its items.
-    pub item_routes: Vec<Option<usize>>,
+    /// See [`Registry::item_route`].
+    item_routes: Vec<OnceLock<Option<usize>>>,
     /// The resource that declares how programs log in with tokens.
     pub tokens: Option<usize>,
     /// The resource that declares how people connect programs (OAuth).
@@ -215,8 +219,11 @@ pub struct Registry {
     /// Schemas shown of the root and the namespaces, by path.
     pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,
-    /// How the attributes of each type of blocks are read, by its full name.
-    pub block_types: HashMap<String, BlockType>,
+    /// See [`Registry::entries`].
+    entry_files: EntryFiles,
+    entries: Vec<OnceLock<Vec<Value>>>,
+    /// See [`Registry::block_types`].
+    block_types: OnceLock<HashMap<String, BlockType>>,
     /// `block_classes`, `block_supports` and `block_styles`.
     pub block_styles: BlockStyles,
     /// Changes whenever a declaration does; part of what caches are keyed by.
@@ -230,6 +237,28 @@ impl Registry {
     /// The resource declared under this name.
     pub fn resource(&self, name: &str) -> Option<&Resource> {
         self.resources.iter().find(|r| r.name == name)
+    }
+
+    /// The position of the route of a resource's items: one that can be read and that has the path of an item, however keys
+    /// look. Longer keys come first: what a shorter one names may be a collection.
+    pub fn item_route(&self, resource: usize) -> Option<usize> {
+        let find = || {
+            let collection = self.resources[resource].path_of(|_| "1".to_owned());
+            let paths = ["a//b", "a/b", "a", "1"].map(|key| format!("{collection}/{key}"));
+            let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
+            let of = |path: &String| self.routes.iter().position(|r| reads(r) && r.matcher.is_match(path));
+            paths.iter().filter_map(of).find(|at| self.routes[*at].resource == Some(resource))
+        };
+        *self.item_routes[resource].get_or_init(find)
+    }
+
+    /// How the attributes of each type of blocks are read, by its full name.
+    pub fn block_types(&self) -> &HashMap<String, BlockType> {
+        self.block_types.get_or_init(|| {
+            let resource = self.declaration.block_types.as_ref().and_then(|name| self.resource(name));
+            let entries = resource.map_or(&[][..], |resource| self.entries(resource));
+            link::blocks::block_types(&self.declaration, entries).0
+        })
     }
 
     /// How people connect programs, and the resource that declares it. Without pages nobody can.

@@ -125,6 +125,8 @@ pub struct Property {
     pub hidden: bool,
     /// The source of its text (`x-derived`).
     pub derived: Option<DerivedWord>,
+    /// Of declared entries: a drawing, of which only shapes are left (`x-drawing`).
+    pub drawing: bool,
     /// A value for descriptions (`x-example`).
     pub example: Option<Value>,
     /// How the console shows and edits it (`x-view`).
@@ -403,8 +405,6 @@ pub struct Resource {
     pub schema: Value,
     /// The block in `routes.toml`, with its labels filled in and without its entries.
     pub declared: Arc<declaration::Resource>,
-    /// The declared entries (`options.entries`, and those of `entries_file`), none if none are.
-    pub entries: Arc<Vec<Value>>,
 }
 
 impl Resource {
@@ -550,16 +550,6 @@ impl Resource {
     /// The code that replaces `code` in this resource.
     pub fn code(&self, code: Code) -> Code {
         self.codes.get(&code).copied().unwrap_or(code)
-    }
-
-    /// The declared entry with this key (`options.key`). Keys are texts in a path and may be numbers in an entry.
-    pub fn entry(&self, wanted: &str) -> Option<&Value> {
-        let key = self.declared.options.key.as_deref().unwrap_or("id");
-        self.entries.iter().find(|entry| match entry.get(key) {
-            Some(Value::String(key)) => key == wanted,
-            Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),
-            _ => false,
-        })
     }
 
     /// The primitive capability for an act; absent acts are allowed to nobody.

@@ -346,8 +346,9 @@ fn storage_type(kind: PropertyKind) -> ColumnType {
 
 /// A table of the program's own. Secrets in it are hashed with a key, so that the table alone authenticates nobody.
 fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
-    // Passwords are older than tokens, and sessions older than providers; a file without a record is on its way in or out.
-    const LATER: [&str; 8] = [
+    // Passwords are older than tokens, sessions than providers, and programs than their documents; a file without a record is on
+    // its way in or out.
+    const LATER: [&str; 10] = [
         session::PROVIDER,
         session::ID_TOKEN,
         app_password::ACTIONS,
@@ -356,6 +357,8 @@ fn own(table_name: &str, key: (&str, ColumnType), columns: &[(&str, ColumnType)]
         app_password::TOKEN_ENDS,
         app_password::REFRESH,
         app_password::PENDING,
+        client::DOCUMENT,
+        client::STALE,
     ];
     let later = |name: &str| table_name == file::TABLE || LATER.contains(&name);
     let default = |name: &str, ty| later(name).then(|| default_of(name, ty)).flatten();

@@ -354,7 +354,8 @@ impl ArgumentWords {
 /// The valid words of a document, as one value.
 fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
     let fields = fields_of::<W>();
-    let ours = || doc.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| fields.contains(key));
+    let ours =
+        || doc.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| is_word(key) && fields.contains(key));
     if ours().next().is_none() {
         return W::default();
     }

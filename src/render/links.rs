@@ -73,7 +73,8 @@ impl Item<'_> {
         let registry = &self.scope.registry;
         let declared = &registry.declaration.fields.links;
         let served = |resource: usize| {
-            registry.item_routes[resource]
+            registry
+                .item_route(resource)
                 .map(|_| registry.rest(&registry.resources[resource].item_path(&id.to_string())))
         };
         match target {

@@ -198,11 +198,12 @@ fn writes(method: Option<Method>) -> bool {
 }
 
 /// The media type in lower case, without its parameters.
-fn media_type(header: &str) -> String {
+pub fn media_type(header: &str) -> String {
     header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-fn is_json(kind: &str) -> bool {
+/// Whether a media type is one of JSON.
+pub fn is_json(kind: &str) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 

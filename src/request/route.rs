@@ -78,8 +78,11 @@ fn matched<'r>(route: &'r Route, index: usize, path: &str) -> Option<RouteMatch<
 
 /// The values of a route's captures in a path; `None` when the path is not one of the route.
 pub fn captures(route: &Route, path: &str) -> Option<Map<String, Value>> {
-    let found = route.matcher.captures(path.as_bytes())?;
     let mut captures = Map::new();
+    if route.captures.is_empty() {
+        return route.matcher.is_match(path).then_some(captures);
+    }
+    let found = route.matcher.captures(path)?;
     for name in &route.captures {
         if let Some(value) = found.name(name) {
             let text = String::from_utf8_lossy(value.as_bytes()).into_owned();

@@ -7,8 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_declaration::WebhookFormat;
 use hmac::{Hmac, Mac};
+use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
+use std::sync::Arc;
 
 /// Events that are told at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,13 +18,13 @@ pub struct WebhookMessage {
     /// The same in every attempt.
     pub id: String,
     /// Events in their order, at least one.
-    pub events: Vec<Value>,
+    pub events: Vec<Arc<Value>>,
 }
 
 impl WebhookMessage {
     /// The newest event.
     fn newest(&self) -> &Value {
-        self.events.last().unwrap_or(&Value::Null)
+        self.events.last().map_or(&Value::Null, |event| event)
     }
 
     /// The number of the newest event.
@@ -40,8 +42,13 @@ impl WebhookMessage {
         self.events.iter().filter_map(|event| event["depth"].as_i64()).max().unwrap_or(1)
     }
 
-    /// The body in a form, with a text in the places of the secret.
-    pub fn body(&self, format: &WebhookFormat, secret: &str) -> String {
+    /// The body in a form, with the secret.
+    fn body(&self, format: &WebhookFormat, secret: &str) -> String {
+        if let ([event], Some(Value::String(form))) = (&*self.events, &format.body)
+            && form == "{event}"
+        {
+            return event.to_string();
+        }
         let filling = FormValues { message: self, format, secret };
         format.body.as_ref().map(|body| filling.value(body).to_string()).unwrap_or_default()
     }
@@ -66,7 +73,14 @@ impl WebhookMessage {
 }
 
 /// The names that texts of a form may have.
-const NAMES: [&str; 9] = ["depth", "type", "resource", "kind", "record", "slug", "link", "keys", "secret"];
+const NAMES: [&str; 11] =
+    ["depth", "type", "resource", "kind", "record", "slug", "link", "keys", "addresses", "all", "secret"];
+
+/// Whether all requests of a form are the same, whatever happened: none of its texts names something of an event.
+pub fn tells_nothing(format: &WebhookFormat) -> bool {
+    let told = NAMES.iter().filter(|name| !["depth", "secret"].contains(name)).map(|name| format!("{{{name}}}"));
+    format.body.is_none() && !told.into_iter().any(|name| format.headers.values().any(|text| text.contains(&name)))
+}
 
 struct FormValues<'a> {
     message: &'a WebhookMessage,
@@ -96,6 +110,7 @@ impl FormValues<'_> {
         if self.message.events.len() == 1 {
             return newest.clone();
         }
+        let events = self.message.events.iter().map(|event| (**event).clone());
         let mut all = Map::new();
         for member in ["version", "id"] {
             all.insert(member.into(), newest[member].clone());
@@ -103,7 +118,7 @@ impl FormValues<'_> {
         all.insert("type".into(), json!("several"));
         all.insert("time".into(), newest["time"].clone());
         all.insert("keys".into(), self.named("keys"));
-        all.insert("events".into(), json!(self.message.events));
+        all.insert("events".into(), events.collect());
         Value::Object(all)
     }
 
@@ -112,16 +127,9 @@ impl FormValues<'_> {
         match name {
             "secret" => json!(self.secret),
             "depth" => json!(self.message.depth()),
-            "keys" => {
-                let mut keys: Vec<&str> = Vec::new();
-                let all = self.message.events.iter().filter_map(|event| event["keys"].as_array()).flatten();
-                for key in all.filter_map(Value::as_str) {
-                    if !keys.contains(&key) {
-                        keys.push(key);
-                    }
-                }
-                json!(keys)
-            }
+            "keys" => self.texts(&["/keys"]),
+            "addresses" => self.texts(&["/addresses/front", "/addresses/rest"]),
+            "all" => json!(self.message.events.iter().any(|event| event["addresses"]["all"] == true)),
             "kind" => {
                 let kind = newest["kind"].as_str().unwrap_or_default();
                 json!(self.format.kinds.get(kind).map_or(kind, String::as_str))
@@ -129,6 +137,13 @@ impl FormValues<'_> {
             "slug" | "link" if newest[name].is_null() => newest[&*format!("previous_{name}")].clone(),
             name => newest[name].clone(),
         }
+    }
+
+    /// All texts of lists of the events, each of them once.
+    fn texts(&self, lists: &[&str]) -> Value {
+        let events = self.message.events.iter();
+        let found = events.flat_map(|event| lists.iter().filter_map(|list| event.pointer(list)?.as_array()).flatten());
+        found.filter_map(Value::as_str).collect::<IndexSet<_>>().into_iter().collect()
     }
 
     /// A text with values in the places of names. What a value has of that form stays as it is.
@@ -181,7 +196,10 @@ mod tests {
     use super::*;
 
     fn message(events: &[Value]) -> WebhookMessage {
-        WebhookMessage { id: "msg_p5jXN8AQM9LWM0D4loKWxJek".into(), events: events.to_vec() }
+        WebhookMessage {
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek".into(),
+            events: events.iter().cloned().map(Arc::new).collect(),
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod run;
 
 use crate::boot::{BootError, Services};
 use crate::engine::Engine;
-use crate::events::{EventHub, HubReceiver, NextEntries, likely_meanings, rights};
+use crate::events::{EventFilter, EventHub, HubReceiver, NextEntries, rights};
 use crate::outbound::Outbound;
 use crate::registry::Registry;
 use crate::registry::columns::webhook as col;
@@ -54,6 +54,8 @@ pub struct WebhookContext {
     outbound: Outbound,
     /// Names of the rights of webhooks: without and with what is private.
     rights: [Arc<str>; 2],
+    /// Others took its place: its runs end.
+    replaced: AtomicBool,
 }
 
 impl WebhookContext {
@@ -68,6 +70,7 @@ impl WebhookContext {
             clock: services.clock.clone(),
             outbound,
             rights,
+            replaced: AtomicBool::new(false),
         }
     }
 
@@ -136,7 +139,7 @@ impl WebhookSender {
     /// Continues with other declarations.
     pub fn take(&self, context: WebhookContext) {
         context.storage.wake(self.thread.clone());
-        self.context.store(Arc::new(context));
+        self.context.swap(Arc::new(context)).replaced.store(true, Ordering::Relaxed);
         self.thread.unpark();
     }
 
@@ -252,7 +255,6 @@ fn skip(
     receiver: &mut HubReceiver,
     progress: &WebhookProgress,
 ) -> Result<(), BootError> {
-    let registry = context.registry();
     let mut states = progress.lock();
     states.retain(|id, state| state.running || hooks.iter().any(|hook| hook.id == *id));
     let mut waiting: Vec<(&WebhookRow, i64)> = Vec::new();
@@ -265,24 +267,34 @@ fn skip(
     }
     let mut stored = Vec::new();
     while let Some(first) = waiting.iter().map(|(_, at)| *at).min() {
-        let NextEntries::Entries(entries) = receiver.after(first)? else {
-            // Commits may be lost: what was known of their numbers is not true any more.
-            states.values_mut().for_each(|state| state.at = 0);
-            break;
+        let (events, until) = match receiver.after(first, &EventFilter::default())? {
+            NextEntries::Entries(events, until) => (events, until),
+            // A run notifies the receiver of it.
+            NextEntries::Deleted(_) => {
+                waiting.retain(|(_, at)| *at > first);
+                continue;
+            }
+            // Commits are lost: what was known of their numbers is not true any more.
+            NextEntries::Lost(_) => {
+                states.values_mut().for_each(|state| state.at = 0);
+                break;
+            }
         };
-        let Some(last) = entries.last().map(|entry| entry.seq) else { break };
-        for entry in &entries {
-            let Some((resource, meanings)) = likely_meanings(registry, entry) else { continue };
+        if until <= first {
+            break;
+        }
+        for event in &events {
+            let seq = event.entry.seq;
             waiting.retain(|(hook, at)| {
-                let concerns = entry.seq > *at && hook.filter.covers(&resource.name, &meanings);
+                let concerns = seq > *at && hook.filter.may_choose(event);
                 if concerns {
-                    states.entry(hook.id).or_default().at = entry.seq - 1;
+                    states.entry(hook.id).or_default().at = seq - 1;
                 }
                 !concerns
             });
         }
         for (hook, at) in &mut waiting {
-            *at = last.max(*at);
+            *at = until.max(*at);
             states.entry(hook.id).or_default().at = *at;
             if *at - hook.position > STORED_EVERY {
                 stored.push((hook.id, *at));

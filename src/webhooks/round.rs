@@ -10,8 +10,12 @@ use cms_storage::plan::{Change, DbValue};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The outcomes of a webhook that has much to send are stored so often. After a kill, what was sent meanwhile is sent again.
-pub const ROUND: Duration = Duration::from_secs(1);
+/// The outcomes of a webhook that has something to send are stored so often. After a kill, what was sent meanwhile is sent again.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// A round of many deliveries is longer: its commit writes all deliveries that are remembered.
+pub const LONG_ROUND: Duration = Duration::from_secs(5);
+pub const MANY: usize = 50;
 
 /// Deliveries of a round.
 const MOST: usize = 500;
@@ -48,6 +52,11 @@ impl DeliveryRound {
     /// Whether it has as many deliveries as it may have.
     pub fn is_full(&self) -> bool {
         self.count >= MOST
+    }
+
+    /// How long after the round before it is stored.
+    pub fn length(&self) -> Duration {
+        if self.count < MANY { ROUND } else { LONG_ROUND }
     }
 
     /// Forgets it.

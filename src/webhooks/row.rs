@@ -14,6 +14,7 @@ use cms_declaration::{DeclaredWebhook, EventType, WebhookFormat};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_storage::{Storage, StorageError};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Bytes of a body and of a failure that are shown.
 const MOST_SHOWN: usize = 4096;
@@ -79,7 +80,8 @@ impl WebhookTables<'_> {
         let row = records::first_by::<Row>(&*storage.snapshot()?, plan)?;
         Ok(row.map(|row| {
             let row = Record { resource: self.deliveries, row: &row };
-            let events = serde_json::from_str(row.text(delivery::EVENTS)).unwrap_or_default();
+            let events: Vec<Value> = serde_json::from_str(row.text(delivery::EVENTS)).unwrap_or_default();
+            let events = events.into_iter().map(Arc::new).collect();
             let message = WebhookMessage { id: row.text(delivery::MESSAGE).to_owned(), events };
             OrderedDelivery { id: row.id(), message }
         }))
@@ -119,8 +121,14 @@ impl WebhookTables<'_> {
         Change::Put(Put::new(self.hooks.table.clone(), target, records::set_of(self.hooks, values)))
     }
 
+    /// A webhook as the item of an event.
+    pub fn item(self, hook: &WebhookRow) -> [Value; 3] {
+        [json!(self.hooks.name), json!(self.hooks.api_name), json!(hook.id)]
+    }
+
     /// The change that stores how a delivery went; `id`: it was ordered or failed before.
     pub fn outcome(self, hook: i64, id: Option<i64>, message: &WebhookMessage, outcome: &DeliveryAttempt) -> Change {
+        let events: Vec<String> = message.events.iter().map(|event| event.to_string()).collect();
         let values = [
             (delivery::WEBHOOK, DbValue::Int(hook)),
             (delivery::MESSAGE, txt(&message.id)),
@@ -132,7 +140,7 @@ impl WebhookTables<'_> {
             (delivery::ERROR, txt(&cut(&outcome.error, MOST_ERROR))),
             (delivery::REQUEST, txt(&cut(&outcome.body, MOST_SHOWN))),
             (delivery::RESPONSE, txt(outcome.answer.as_ref().map_or("", |answer| &answer.text))),
-            (delivery::EVENTS, txt(&Value::Array(message.events.clone()).to_string())),
+            (delivery::EVENTS, txt(&format!("[{}]", events.join(",")))),
         ];
         let mut set = records::set_of(self.deliveries, &values);
         let attempts = self.deliveries.plan_column(delivery::ATTEMPTS).unwrap_or_else(|| name(delivery::ATTEMPTS));

@@ -1,16 +1,18 @@
 //! A run of one webhook: its messages, one after the other, until there are none, one fails, or others take over.
 
-use super::message::WebhookMessage;
-use super::round::{DeliveryRound, HookValues, ROUND, SentMessage};
+use super::message::{WebhookMessage, tells_nothing};
+use super::round::{DeliveryRound, HookValues, LONG_ROUND, MANY, SentMessage};
 use super::row::{DeliveryAttempt, OrderedDelivery, WebhookRow, WebhookTables, commit, format_of};
 use super::{WebhookContext, WebhookProgress};
 use crate::boot::{BootError, wait};
 use crate::error::{ApiError, status};
-use crate::events::{FeedEntry, HubReceiver, NextEntries, VisibleEvent, tell};
+use crate::events::{FeedEntry, HubReceiver, NextEntries, PossibleEvent, VisibleEvent, tell};
+use crate::model::event_of_webhook;
 use crate::outbound::{FetchError, OutboundSender};
 use crate::records::txt;
 use crate::registry::columns::webhook as col;
 use crate::scope::Principal;
+use cms_base::platform::give_way;
 use cms_storage::plan::{Change, DbValue};
 use serde_json::Value;
 use std::sync::Arc;
@@ -31,9 +33,6 @@ const LONGEST_PAUSE: i64 = 3600;
 /// The text in the place of a secret where a delivery is shown.
 const HIDDEN: &str = "(secret)";
 
-/// Why a webhook begins again behind changes that it was not notified of.
-const MISSED: &str = "Changes were missed: they are not in the change feed any more (feed.keep, feed.entries).";
-
 /// Starts a run; `false`: there is no thread for it.
 pub fn start(
     context: &Arc<WebhookContext>,
@@ -46,6 +45,8 @@ pub fn start(
     let shared = (context.clone(), progress.clone(), stop.clone(), thread::current());
     let spawned = thread::Builder::new().name(format!("webhook-{hook}")).spawn(move || {
         let (context, progress, stop, looker) = shared;
+        // Requests have the processor first.
+        give_way();
         let ends = RunEnd { context: &context, progress: &progress, hook, looker: &looker };
         let sender = context.outbound.sender();
         let run = Run { context: &context, progress: &progress, stop: &stop, hook, sender };
@@ -118,7 +119,8 @@ enum NextMessage {
 
 impl Run<'_> {
     fn goes_on(&self) -> bool {
-        !self.stop.load(Ordering::Relaxed) && self.context.storage.leads()
+        let ends = [self.stop, &self.context.replaced];
+        !ends.iter().any(|flag| flag.load(Ordering::Relaxed)) && self.context.storage.leads()
     }
 
     fn carry_out(&self) -> Result<(), BootError> {
@@ -138,15 +140,13 @@ impl Run<'_> {
         round: &mut DeliveryRound,
     ) -> Result<(), BootError> {
         let storage = &*self.context.storage;
-        let history = self.context.registry().declaration.events.history;
         let (mut known, mut looked_again) = (None, false);
+        let (mut count, mut last) = (0, Instant::now());
         while self.goes_on() {
+            let looked = tables.versions(storage);
             let Some(HookNow { hook, ordered }) = self.look(tables, &mut known)? else { return Ok(()) };
             if let Some(ordered) = ordered {
-                let outcome = self.attempt(hook, &ordered.message);
-                let delivery = tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome);
-                self.store(tables, receiver, round)?;
-                commit(storage, vec![tables.set(hook.id, &outcome.last()), delivery])?;
+                self.send_ordered(tables, (hook, ordered), receiver, round)?;
                 known = None;
                 continue;
             }
@@ -158,8 +158,15 @@ impl Run<'_> {
             }
             let message = match self.next(hook, receiver)? {
                 NextMessage::Message(message) => message,
+                NextMessage::Lost(newest) if looked_again => self.reset(tables, hook, newest),
                 NextMessage::Nothing(_) | NextMessage::Later(_) if !round.is_empty() => {
                     self.gather(tables, receiver, round)?;
+                    continue;
+                }
+                // More will come: another run would need a thread and connections of its own.
+                NextMessage::Nothing(at) if count >= MANY && last.elapsed() < LONG_ROUND && !hook.is_pending() => {
+                    self.note(at);
+                    thread::sleep(super::GATHER);
                     continue;
                 }
                 other => {
@@ -169,21 +176,21 @@ impl Run<'_> {
                         round.clear();
                     }
                     self.store(tables, receiver, round)?;
-                    if !self.take_note(tables, hook, other, looked_again)? {
+                    if !self.take_note(tables, hook, other)? {
                         return Ok(());
                     }
                     (looked_again, known) = (lost, None);
                     continue;
                 }
             };
+            // The webhook was changed meanwhile, and its message follows what it is now.
+            if tables.versions(storage) != looked {
+                continue;
+            }
             looked_again = false;
+            (count, last) = (count + 1, Instant::now());
             let attempt = self.attempt(hook, &message);
-            let failure = if attempt.error.is_empty() { HookValues::new() } else { self.failure(hook, &attempt) };
-            let failed = !failure.is_empty();
-            let again = if hook.attempts > 0 { tables.failed(storage, hook.id, &message.id)? } else { None };
-            self.note(if failed { 0 } else { message.seq() });
-            round.add(SentMessage { again, message, attempt }, failure, usize::try_from(history).unwrap_or(usize::MAX));
-            if failed {
+            if !self.take_outcome(tables, hook, (message, attempt), round)? {
                 return Ok(());
             }
             if round.is_full() {
@@ -191,6 +198,37 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sends what somebody ordered, and stores how it went.
+    fn send_ordered(
+        &self,
+        tables: WebhookTables<'_>,
+        (hook, ordered): (&WebhookRow, &OrderedDelivery),
+        receiver: &HubReceiver,
+        round: &mut DeliveryRound,
+    ) -> Result<(), BootError> {
+        let outcome = self.attempt(hook, &ordered.message);
+        let delivery = tables.outcome(hook.id, Some(ordered.id), &ordered.message, &outcome);
+        self.store(tables, receiver, round)?;
+        commit(&*self.context.storage, vec![tables.set(hook.id, &outcome.last()), delivery])
+    }
+
+    /// Takes an attempt into the round; whether it was delivered.
+    fn take_outcome(
+        &self,
+        tables: WebhookTables<'_>,
+        hook: &WebhookRow,
+        (message, attempt): (WebhookMessage, DeliveryAttempt),
+        round: &mut DeliveryRound,
+    ) -> Result<bool, BootError> {
+        let history = self.context.registry().declaration.events.history;
+        let failure = if attempt.error.is_empty() { HookValues::new() } else { self.failure(hook, &attempt) };
+        let failed = !failure.is_empty();
+        let again = if hook.attempts > 0 { tables.failed(&*self.context.storage, hook.id, &message.id)? } else { None };
+        self.note(if failed { 0 } else { message.seq() });
+        round.add(SentMessage { again, message, attempt }, failure, usize::try_from(history).unwrap_or(usize::MAX));
+        Ok(!failed)
     }
 
     /// The webhook as it is now, and what somebody ordered; `None`: it is gone. They are read where something of them was written.
@@ -218,7 +256,7 @@ impl Run<'_> {
         round: &mut DeliveryRound,
     ) -> Result<(), BootError> {
         let stored = self.progress.lock().get(&self.hook).and_then(|state| state.stored);
-        if stored.is_none_or(|at| at.elapsed() >= ROUND) {
+        if stored.is_none_or(|at| at.elapsed() >= round.length()) {
             return self.store(tables, receiver, round);
         }
         thread::sleep(super::GATHER);
@@ -251,28 +289,13 @@ impl Run<'_> {
     }
 
     /// Takes note of what is no message; whether there may be another one.
-    fn take_note(
-        &self,
-        tables: WebhookTables<'_>,
-        hook: &WebhookRow,
-        next: NextMessage,
-        looked_again: bool,
-    ) -> Result<bool, BootError> {
+    fn take_note(&self, tables: WebhookTables<'_>, hook: &WebhookRow, next: NextMessage) -> Result<bool, BootError> {
         let storage = &*self.context.storage;
         match &next {
             NextMessage::Cycle(message) => {
                 commit(storage, self.stopped(tables, hook, message)?)?;
                 self.progress.counts.note(hook.id, "stopped");
                 self.note(message.seq());
-            }
-            NextMessage::Lost(newest) if looked_again => {
-                let values = [
-                    (col::POSITION, DbValue::Int(*newest)),
-                    (col::ERROR, txt(MISSED)),
-                    (col::STATE, txt("active")),
-                    (col::DUE, DbValue::Null),
-                ];
-                commit(storage, vec![tables.set(hook.id, &values)])?;
             }
             NextMessage::Lost(_) => self.forget(),
             NextMessage::Nothing(at) => {
@@ -298,6 +321,13 @@ impl Run<'_> {
         (state.at, state.not_before) = (state.at.max(at), 0);
     }
 
+    /// The message that changes were missed, which are not in the feed any more. It is the same in every attempt.
+    fn reset(&self, tables: WebhookTables<'_>, hook: &WebhookRow, newest: i64) -> WebhookMessage {
+        tracing::warn!("the webhook {} missed changes, which are not in the change feed any more", hook.id);
+        let event = event_of_webhook(newest, "reset", self.context.clock.now() * 1000, tables.item(hook), true);
+        WebhookMessage { id: format!("msg_{}_reset_{}", hook.id, hook.position), events: vec![Arc::new(event)] }
+    }
+
     /// Forgets what was known of the feed. Where a database took over that lacks the newest commits, the stored position is
     /// one of its own.
     fn forget(&self) {
@@ -308,19 +338,24 @@ impl Run<'_> {
     fn next(&self, hook: &WebhookRow, receiver: &mut HubReceiver) -> Result<NextMessage, BootError> {
         let known = self.progress.lock().get(&hook.id).map_or(0, |state| state.at);
         let mut at = hook.position.max(known);
-        let mut gathers =
-            hook.debounce > 0 && !format_of(self.context.registry(), hook).is_some_and(|format| format.each);
+        let format = format_of(self.context.registry(), hook);
+        let each = format.is_some_and(|format| format.each);
+        // A request without a body may be sent for several events, and one that is always the same for all that wait.
+        let bare = !each && format.is_some_and(|format| format.body.is_none());
+        let same = format.is_some_and(tells_nothing);
+        let mut gathers = hook.debounce > 0 && !each;
+        let depth = |event: &VisibleEvent| event.document["depth"].as_i64();
         let mut gathered: Vec<Arc<VisibleEvent>> = Vec::new();
         let mut first = None;
-        receiver.catch_up()?;
         loop {
-            let entries = match receiver.after(at)? {
-                NextEntries::Lost(newest) => return Ok(NextMessage::Lost(newest)),
-                NextEntries::Entries(entries) => entries,
+            let from = at;
+            receiver.catch_up_after(from)?;
+            let (events, until) = match receiver.after(from, &hook.filter)? {
+                NextEntries::Deleted(newest) | NextEntries::Lost(newest) => return Ok(NextMessage::Lost(newest)),
+                NextEntries::Entries(events, until) => (events, until),
             };
-            gathers |= gathered.is_empty() && self.is_behind(hook, &entries);
-            for entry in &entries {
-                at = entry.seq;
+            gathers |= bare && gathered.is_empty() && events.len() > BEHIND;
+            for PossibleEvent { entry, .. } in events.iter().map(|event| &**event) {
                 let Some(event) = self.told(hook, receiver, entry)? else { continue };
                 if entry.depth + 1 >= self.context.registry().declaration.events.max_depth {
                     // The events that were gathered before it are sent first.
@@ -334,28 +369,22 @@ impl Run<'_> {
                     return Ok(NextMessage::Later(moment + hook.debounce));
                 }
                 gathered.push(event);
-                if !gathers || gathered.len() >= MOST_GATHERED {
+                if gathers && same && gathered.len() > MOST_GATHERED {
+                    // Of the first two, the one at the greater depth says how deep the message is.
+                    gathered.remove(usize::from(depth(&gathered[0]) > depth(&gathered[1])));
+                } else if !gathers || gathered.len() >= MOST_GATHERED && !same {
                     return Ok(NextMessage::Message(message(hook, gathered)));
                 }
             }
-            if entries.is_empty() {
+            if until <= from {
                 break;
             }
+            at = until;
         }
         match gathered.is_empty() {
             true => Ok(NextMessage::Nothing(at)),
             false => Ok(NextMessage::Message(message(hook, gathered))),
         }
-    }
-
-    /// Whether so many events wait that one request is sent for several, which it does not tell of one by one. A request that has
-    /// failed is sent again as it was.
-    fn is_behind(&self, hook: &WebhookRow, entries: &[Arc<FeedEntry>]) -> bool {
-        let registry = self.context.registry();
-        let concerning = entries.iter().filter(|entry| hook.filter.may_concern(registry, entry));
-        hook.attempts == 0
-            && concerning.take(BEHIND + 1).count() > BEHIND
-            && format_of(registry, hook).is_some_and(|format| format.body.is_none() && !format.each)
     }
 
     /// The event that the webhook is told of an entry. Webhooks with the same rights are told the same.
@@ -366,16 +395,12 @@ impl Run<'_> {
         entry: &FeedEntry,
     ) -> Result<Option<Arc<VisibleEvent>>, BootError> {
         let failed = |error: ApiError| BootError::Other(error.message().to_owned());
-        let registry = self.context.registry();
-        if !hook.filter.may_concern(registry, entry) {
-            return Ok(None);
-        }
         let rights = &self.context.rights[usize::from(hook.private)];
         let told = match receiver.told(entry.seq, rights) {
             Some(told) => told,
             None => {
                 let mut scope = self.context.engine.scope_of(Principal::default()).map_err(failed)?;
-                if let Some(role) = registry.required_role().filter(|_| hook.private) {
+                if let Some(role) = self.context.registry().required_role().filter(|_| hook.private) {
                     scope.principal.capabilities = Arc::new(scope.settings.roles.capabilities(&[role.into()]));
                 }
                 let told = wait(tell(&self.context.engine, &scope, entry)).map_err(failed)?;
@@ -424,7 +449,7 @@ impl Run<'_> {
         };
         let Ok(url) = Url::parse(&hook.url) else { return failed("The address is none.".into()) };
         let request = message.request(format, &hook.secrets(at), at);
-        let body = message.body(format, HIDDEN);
+        let body = without(&String::from_utf8_lossy(&request.body), &hook.secrets(at));
         let declared = &context.registry().declaration.events;
         let bounds = (declared.timeout.std(), declared.max_answer.bytes());
         match self.sender.send(&url, request, bounds) {
@@ -473,7 +498,7 @@ fn message(hook: &WebhookRow, events: Vec<Arc<VisibleEvent>>) -> WebhookMessage 
     let (first, last) = (events.first().map_or(0, |event| event.seq), events.last().map_or(0, |event| event.seq));
     let at = events.last().map_or(0, |event| event.at);
     let range = if first == last { last.to_string() } else { format!("{first}_{last}") };
-    let events: Vec<Value> = events.iter().map(|event| event.document.clone()).collect();
+    let events = events.iter().map(|event| event.document.clone()).collect();
     WebhookMessage { id: format!("msg_{}_{range}_{at}", hook.id), events }
 }
 

@@ -10,8 +10,7 @@ use crate::error::Code;
 use crate::model;
 use crate::registry::codes::code_named;
 use crate::registry::link::nearest;
-use cms_config::Problem;
-use cms_config::load::LoadedDeclaration;
+use cms_declaration::Declaration;
 use cms_declaration::xmlrpc::{self as declared, XmlRpc};
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -21,14 +20,19 @@ use std::sync::Arc;
 pub const GLOBALS: [&str; 12] =
     ["site", "title", "me", "types", "taxonomies", "routes", "methods", "roles", "sizes", "theme", "settings", "now"];
 
-/// Compiles the declared methods.
-///
-/// # Errors
-/// Every problem at once.
-pub fn compile(loaded: &LoadedDeclaration) -> Result<IndexMap<String, RpcMethod>, Vec<Problem>> {
-    let declared = &loaded.declaration.xmlrpc;
+/// A problem of a method.
+pub struct MethodProblem {
+    /// Keys from the top of the declaration.
+    pub place: Vec<String>,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+/// Compiles the declared methods: those that can run, and every problem of the others.
+pub fn compile(declaration: &Declaration) -> (IndexMap<String, RpcMethod>, Vec<MethodProblem>) {
+    let declared = &declaration.xmlrpc;
     let mut compiler =
-        Compiler { loaded, declared, problems: Vec::new(), open: Vec::new(), expressions: HashMap::new() };
+        Compiler { declaration, declared, problems: Vec::new(), open: Vec::new(), expressions: HashMap::new() };
     compiler.path();
     compiler.faults();
     let mut methods = IndexMap::new();
@@ -38,10 +42,7 @@ pub fn compile(loaded: &LoadedDeclaration) -> Result<IndexMap<String, RpcMethod>
             methods.insert(name.clone(), method);
         }
     }
-    let mut problems = compiler.problems;
-    problems.sort();
-    problems.dedup();
-    if problems.is_empty() { Ok(methods) } else { Err(problems) }
+    (methods, compiler.problems)
 }
 
 /// Keys from the top of the declaration.
@@ -60,9 +61,9 @@ impl KeyPath {
 type VisibleNames = Vec<Arc<str>>;
 
 struct Compiler<'a> {
-    loaded: &'a LoadedDeclaration,
+    declaration: &'a Declaration,
     declared: &'a XmlRpc,
-    problems: Vec<Problem>,
+    problems: Vec<MethodProblem>,
     /// Routines and shapes that are being compiled, so that a circle is noticed.
     open: Vec<String>,
     /// Those that were checked, by text.
@@ -71,8 +72,7 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn problem(&mut self, place: &KeyPath, message: impl Into<String>, hint: Option<String>) {
-        let keys: Vec<&str> = place.0.iter().map(String::as_str).collect();
-        self.problems.push(self.loaded.problem(&keys, message, hint));
+        self.problems.push(MethodProblem { place: place.0.clone(), message: message.into(), hint });
     }
 
     fn path(&mut self) {
@@ -90,7 +90,7 @@ impl Compiler<'_> {
     fn fault_codes(&mut self, place: &KeyPath, faults: &IndexMap<String, i64>) {
         for key in faults.keys() {
             let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
-            if !status && code_named(&self.loaded.declaration, key).is_none() {
+            if !status && code_named(self.declaration, key).is_none() {
                 let hint = "write an error code of this server, or an HTTP status".to_owned();
                 self.problem(&place.at(key), format!("unknown error `{key}`"), Some(hint));
             }
@@ -442,7 +442,7 @@ impl Compiler<'_> {
     }
 
     fn code(&mut self, place: &KeyPath, name: &str) -> Option<Code> {
-        let code = code_named(&self.loaded.declaration, name);
+        let code = code_named(self.declaration, name);
         if code.is_none() {
             self.problem(place, format!("unknown error code `{name}`"), None);
         }

@@ -7,7 +7,7 @@ use super::params::{checked, custom_field, whole};
 use super::shape::Bindings;
 use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
 use super::wire::{self, CallLimits, MethodCall};
-use super::{CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAction};
+use super::{CompiledMethods, CompiledStep, Param, ParamKind, RouteRequest, Rpc, RpcMethod, StepAction};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::drafts;
@@ -82,7 +82,8 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
         let mut scope = engine.anonymous(request)?;
         // Requests inside this one are reduced and finished here.
         scope.depth += 1;
-        let session = Session { rpc, engine, scope, proven: RefCell::default(), failed: Cell::new(false) };
+        let compiled = rpc.compiled(engine.registry());
+        let session = Session { compiled, engine, scope, proven: RefCell::default(), failed: Cell::new(false) };
         session.call(called).await
     };
     match outcome.await {
@@ -113,7 +114,7 @@ impl CallFailure {
 
 /// One HTTP request: its calls share who was proven to be calling, and the end of all patience.
 struct Session<'a> {
-    rpc: &'a Rpc,
+    compiled: &'a CompiledMethods,
     engine: &'a Engine,
     scope: Scope,
     /// The credentials that were right last, with whose they are.
@@ -137,7 +138,7 @@ impl Session<'_> {
     }
 
     fn method(&self, name: &str) -> Result<&RpcMethod, CallFailure> {
-        self.rpc.methods.get(name).ok_or_else(|| CallFailure::from(XmlRpcFault::UnknownMethod))
+        self.compiled.methods.get(name).ok_or_else(|| CallFailure::from(XmlRpcFault::UnknownMethod))
     }
 
     /// The result of a method.
@@ -205,7 +206,7 @@ impl Session<'_> {
             let given = |at: usize| params.get(at).cloned().unwrap_or_default();
             scope.principal = self.identify(&given(login), &given(secret)).await?;
         }
-        let mut names = self.rpc.globals.clone();
+        let mut names = self.compiled.globals.clone();
         for (name, value) in [
             ("me", globals::caller(&scope.principal)),
             ("title", Value::from(self.engine.site_title())),
@@ -367,8 +368,13 @@ impl Session<'_> {
 
     fn found(&self, scope: &Scope, id: i64, kind: &str) -> Option<Value> {
         let resource = scope.registry.resource_of_kind(kind)?;
-        let kind =
-            self.rpc.globals.get("types")?.get_attr(&resource.api_name).ok().filter(|kind| !kind.is_undefined())?;
+        let kind = self
+            .compiled
+            .globals
+            .get("types")?
+            .get_attr(&resource.api_name)
+            .ok()
+            .filter(|kind| !kind.is_undefined())?;
         Some(Value::from_pairs([
             ("id", Value::from(id)),
             ("path", Value::from(resource.item_path(&id.to_string()))),

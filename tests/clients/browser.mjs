@@ -1,18 +1,20 @@
 // Chromium by chromedriver, for clients that run in a browser.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 
 /** Starts a browser. */
 export async function startBrowser() {
-  const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const port = await new Promise((ready, failed) => {
+  // With port 0 it takes a port of IPv4 and ends where the same one of IPv6 is in use.
+  const port = execFileSync(new URL('../free-port', import.meta.url).pathname, { encoding: 'utf8' }).trim();
+  const driver = spawn('chromedriver', [`--port=${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((ready, failed) => {
     let told = '';
     driver.stdout.on('data', (chunk) => {
       told += chunk;
-      const found = told.match(/successfully on port (\d+)/);
-      if (found) ready(found[1]);
+      if (told.includes('started successfully')) ready();
     });
     driver.on('error', failed);
+    driver.on('exit', (status) => failed(new Error(`chromedriver ends with ${status}`)));
   });
   let session = '';
   const browser = {

@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import { data } from './isr/data.mjs';
 
+/** A picture of one pixel. */
+const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 /**
  * An editor of the site at `rest`: `begin` fills it, `edit` changes something, `paths` are addresses of readers and `fresh` says
  * what is there now. The edits follow from the seed.
@@ -34,6 +37,8 @@ export function editor(rest, login, password, seed) {
   /** Where records are. */
   const places = new Map();
   const terms = { categories: [], tags: [] };
+  const files = [];
+  const comments = [];
   const paths = new Set(['/', '/author/admin/']);
   const content = (text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
   let made = 0;
@@ -56,9 +61,17 @@ export function editor(rest, login, password, seed) {
     made += 1;
     const body = { title: `${kind} ${made}`, content: content(`Made as ${made}.`), status: 'publish' };
     if (kind === 'posts') {
-      Object.assign(body, { categories: some(terms.categories, 2), tags: some(terms.tags, 2), date: `202${below(4)}-0${1 + below(9)}-15T08:00:00` });
+      Object.assign(body, { featured_media: below(3) ? one(files) : 0, categories: some(terms.categories, 2), tags: some(terms.tags, 2), date: `202${below(4)}-0${1 + below(9)}-15T08:00:00` });
     }
     note(await ask('POST', `wp/v2/${kind}`, body), kind);
+  }
+
+  async function upload(name) {
+    const headers = { 'Content-Type': 'image/png', 'Content-Disposition': `attachment; filename="${name}"`, Authorization: `Basic ${btoa(`${login}:${password}`)}` };
+    const answer = await fetch(`${rest}/wp/v2/media`, { method: 'POST', headers, body: Buffer.from(PICTURE, 'base64') });
+    const told = await answer.json();
+    assert.ok(answer.ok, `${name}: ${JSON.stringify(told)}`);
+    return told.id;
   }
 
   async function makeTerm(kind, parent) {
@@ -98,6 +111,30 @@ export function editor(rest, login, password, seed) {
       const kind = one(['categories', 'tags']);
       await ask('POST', `wp/v2/${kind}/${one(terms[kind])}`, { name: `${kind} ${(made += 1)}` });
     }],
+    [3, async () => {
+      const post = one([...posts].filter(([, status]) => status === 'publish').map(([id]) => id));
+      comments.push((await ask('POST', 'wp/v2/comments', { post, content: `Comment ${(made += 1)}` })).id);
+    }],
+    [2, async () => {
+      if (comments.length === 0) return;
+      const id = one(comments);
+      // A comment in the trash with its post cannot be changed.
+      await ask('POST', `wp/v2/comments/${id}`, { status: one(['approved', 'hold']), content: `Comment ${(made += 1)}` });
+    }],
+    [1, async () => ask('POST', `wp/v2/media/${one(files)}`, { alt_text: `Picture ${(made += 1)}` })],
+    [1, async () => ask('POST', 'wp/v2/users/me', { name: `Anna ${(made += 1)}` })],
+    // The scheduler publishes it.
+    [1, async () => {
+      const date_gmt = new Date(Date.now() + 1500).toISOString().slice(0, 19);
+      const { id } = await ask('POST', 'wp/v2/posts', { title: `Later ${(made += 1)}`, status: 'future', date_gmt, tags: some(terms.tags, 2) });
+      for (let n = 0; n < 400; n++) {
+        const record = await ask('GET', `wp/v2/posts/${id}?context=edit`);
+        note(record, 'posts');
+        if (record.status === 'publish') return;
+        await later(50);
+      }
+      assert.fail(`post ${id} is not published`);
+    }],
   ];
 
   async function edit() {
@@ -110,6 +147,7 @@ export function editor(rest, login, password, seed) {
 
   async function begin() {
     for (let n = 0; n < 6; n++) await makeTerm(n % 2 ? 'tags' : 'categories', n === 4 ? terms.categories[0] : 0);
+    for (let n = 0; n < 3; n++) files.push(await upload(`picture-${n}.png`));
     for (let n = 0; n < 30; n++) await create(n % 6 ? 'posts' : 'pages');
   }
 

@@ -12,6 +12,7 @@ import threading
 import time
 
 PREFIX = "cms"
+FREE_PORT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "free-port")
 
 
 class Cut(Exception):
@@ -159,8 +160,7 @@ class Relay:
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    return int(subprocess.check_output([FREE_PORT]))
 
 
 class Node:

@@ -80,10 +80,10 @@ export async function person(browser, server, { width = 1280, height = 800, them
       await login.locator("input[type=password]").fill(account[1]);
       await login.locator("form button:not([type=button])").first().click();
     },
-    /** What axe finds on the page, as an error; of `rules` alone, where they are named. */
-    async accessible(where, rules = undefined) {
+    /** What axe finds on the page, as an error; of `only` some rules where they are named, and not by the rules of `without`. */
+    async accessible(where, { only, without = [] } = {}) {
       if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
-      const found = await page.evaluate(async (only) => {
+      const found = await page.evaluate(async ({ only, without }) => {
         // What a sticky head covers counts as a target that is too small.
         scrollTo(0, 0);
         // Another theme or width counts from the next frame on.
@@ -92,10 +92,11 @@ export async function person(browser, server, { width = 1280, height = 800, them
         await Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)));
         const { violations } = await globalThis.axe.run(document, {
           runOnly: only ?? ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+          rules: Object.fromEntries(without.map((name) => [name, { enabled: false }])),
           resultTypes: ["violations"],
         });
         return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 4).join(" | ")}`);
-      }, rules);
+      }, { only, without });
       if (found.length > 0) throw new Error(`axe finds on ${where}:\n  ${found.join("\n  ")}`);
     },
     async close() {

@@ -1,10 +1,10 @@
 // The OAuth client of the official SDK, as it is, against the server: discovery, registration, consent, a tool, refresh, revocation.
-// The person is this script: it logs in and sends the form of the page.
 // Usage: oauth.mjs ADDRESS LOGIN ACCOUNT_PASSWORD
 import assert from 'node:assert/strict';
 import { auth, discoverAuthorizationServerMetadata, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { consent, form } from './person.mjs';
 
 const [address, login, password] = process.argv.slice(2);
 const site = new URL(address).origin;
@@ -44,24 +44,9 @@ async function connected() {
   return client;
 }
 
-const form = (pairs) => ({ method: 'POST', redirect: 'manual', body: new URLSearchParams(pairs) });
-const unescaped = (text) => text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-
-// What a person does in a browser: the code that the program gets.
-async function consent(page) {
-  const inside = await fetch(`${site}/login`, form({ login, password }));
-  assert.equal(inside.status, 303, await inside.text());
-  const cookie = inside.headers.get('set-cookie').split(';')[0];
-  const shown = await fetch(page, { headers: { cookie }, redirect: 'manual' });
-  const text = await shown.text();
-  assert.equal(shown.status, 200, text);
-  const hidden = text.match(/<form method="post" action="\/connect".*?<\/form>/s)[0];
-  const fields = [...hidden.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name, unescaped(value)]);
-  const { body, ...sent } = form([...fields, ['act', 'approve']]);
-  const back = await fetch(`${site}/connect`, { ...sent, body, headers: { cookie } });
-  assert.equal(back.status, 303, await back.text());
-  const place = new URL(back.headers.get('location'));
-  assert(place.href.startsWith(redirect), place.href);
+// The code that the program gets.
+async function code(page) {
+  const place = await consent(page, [login, password], redirect);
   assert.equal(place.searchParams.get('state'), 'a state');
   return place.searchParams.get('code');
 }
@@ -75,7 +60,7 @@ const refused = await connected().then(assert.fail, (error) => error);
 assert(refused instanceof UnauthorizedError, String(refused));
 assert(stored.client.client_id && !stored.client.client_secret, 'the program is registered, without a secret');
 assert.equal(stored.page.searchParams.get('resource'), address);
-await refused.transport.finishAuth(await consent(stored.page));
+await refused.transport.finishAuth(await code(stored.page));
 const first = stored.tokens;
 const client = await connected();
 await works(client);

@@ -9,7 +9,7 @@ bin=${bin:-$(dirname "$(command -v initdb)")}
 export PATH=$bin:$PATH
 
 folder=$(mktemp -d)
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$("$(dirname "${BASH_SOURCE[0]}")/../free-port")
 # A server refuses to run as root.
 as=()
 if [ "$(id -u)" = 0 ]; then

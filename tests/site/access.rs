@@ -332,7 +332,7 @@ fn tools(caller: &Caller<'_>) {
 fn lists_items_totals_search_and_exports_agree_for_random_roles() {
     let mut dice = Dice(0x005E_ED36);
     let mut roles = vec![("r0".to_owned(), vec!["read", "edit_posts", "edit_others_posts", "export"])];
-    for number in 1..6 {
+    for number in 1..4 {
         let mut held: Vec<&str> = CAPABILITIES.into_iter().filter(|_| dice.one_in(2)).collect();
         held.extend(if dice.one_in(6) { &["export"][..] } else { &["read", "export"][..] });
         roles.push((format!("r{number}"), held));

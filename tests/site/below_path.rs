@@ -1,5 +1,6 @@
 //! A site whose address has a path: behind a proxy that passes the path on, and behind one that takes it away.
 
+use super::free_port::free_address;
 use super::pages::{Browser, field};
 use super::server::Server;
 use serde_json::Value;
@@ -8,7 +9,7 @@ const BASE: &str = "/blog";
 
 /// A server whose `site.url` has a path; its address without that, as a proxy sees it.
 fn server() -> (Server, String) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let host = format!("http://127.0.0.1:{port}");
     let server = Server::with(&[&format!("server.listen=127.0.0.1:{port}"), &format!("site.url={host}{BASE}")]);
     assert_eq!(server.rest, format!("{host}{BASE}/cms-json"));

@@ -1,5 +1,6 @@
 //! The command line that other tools rely on.
 
+use super::free_port::free_address;
 use super::server::{Server, program, run, stdout};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -176,6 +177,24 @@ fn a_port_in_use_is_told() {
 }
 
 #[test]
+fn an_option_on_both_sides_of_a_command_is_refused() {
+    let set = ["--set", "site.prefix=wp"];
+    for (given, option) in [
+        ([&set[..], &["routes"], &set].concat(), Some("--set")),
+        (vec!["--set=site.prefix=wp", "routes", "--set", "site.demo=false"], Some("--set")),
+        (vec!["--config", "routes.toml", "routes", "--config=site.toml"], Some("--config")),
+        ([&["routes"], &set[..], &set].concat(), None),
+        ([&set[..], &set, &["routes"]].concat(), None),
+        ([&set[..], &["routes", "--config", "routes.toml"]].concat(), None),
+    ] {
+        let output = run(&given, "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = option.is_some_and(|option| said.contains(&format!("`{option}` stands before and behind")));
+        assert_eq!((output.status.success(), refused), (option.is_none(), option.is_some()), "{given:?}: {said}");
+    }
+}
+
+#[test]
 fn unfit_databases_are_told_and_left_alone() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("x.db");
@@ -302,7 +321,7 @@ fn a_server_is_asked_whether_it_serves() {
     let asked = |listen: &str| run(&["health", "--set", &format!("server.listen={listen}")], "");
     let said = asked(&address);
     assert_eq!(String::from_utf8_lossy(&said.stdout), format!("http://{address}/cms-json/: 200\n"));
-    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let free = free_address();
     let said = asked(&free.to_string());
     assert!(!said.status.success() && String::from_utf8_lossy(&said.stderr).contains(&free.to_string()), "{said:?}");
 }

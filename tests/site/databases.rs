@@ -1,7 +1,8 @@
 //! PostgreSQL databases that cannot be used, or not well: the program says at the start what is wrong and what helps.
 
+use super::free_port::free_address;
 use super::left_out::{SERVER, left_out};
-use super::server::{Server, postgres, program};
+use super::server::{Server, postgres, program, within};
 use serde_json::json;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -121,7 +122,7 @@ fn shadowed(url: &mut Url) {
 #[test]
 fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
     let Some(database) = Database::with("") else { return };
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let nobody = free_address().port();
     let port = |port: u16| database.at(|url| url.set_port(Some(port)).expect("a port"));
     let user = |name: &str, password: Option<&str>| {
         database.at(|url| {
@@ -223,7 +224,7 @@ impl Pooler {
     /// In a mode, before the server of an address; `None` where it is not installed.
     fn before(server: &Url, mode: &str) -> Option<Pooler> {
         let folder = TempDir::new().expect("a temporary folder");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+        let port = free_address().port();
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("users"), "\"postgres\" \"\"\n").expect("a file");
         let settings = format!(
@@ -299,10 +300,7 @@ fn nodes_work_behind_a_pooler_in_session_mode() {
         let [here, there] = if n % 2 == 0 { [&first, &node] } else { [&node, &first] };
         assert_eq!(here.admin("POST", &path, Some(&title(n))).status, 200);
         assert!(shows(here, n));
-        let begun = Instant::now();
-        while !shows(there, n) {
-            assert!(begun.elapsed() < PATIENCE, "the other node hears of it");
-        }
+        within(PATIENCE, "the other node hears of it", || shows(there, n));
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::server::{Answer, stdout};
 use cms_server::registry::path_template::PathTemplate;
+use jsonschema::Draft;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,8 +13,13 @@ pub struct Described {
     pub document: Value,
     /// Path templates with their expressions, the more literal ones first.
     paths: Vec<(String, regex::Regex)>,
+    /// The document by its name, where references find it.
+    registry: jsonschema::Registry<'static>,
     validators: Mutex<HashMap<String, Arc<jsonschema::Validator>>>,
 }
+
+/// The name of the document in references.
+const NAME: &str = "urn:description";
 
 /// The description under a prefix, made once.
 pub fn under(prefix: &str) -> &'static Described {
@@ -43,7 +49,8 @@ impl Described {
             list.sort_by_key(|(path, _)| (path.matches('{').count(), std::cmp::Reverse(path.len())));
         }
         paths.append(&mut loose);
-        Described { document, paths, validators: Mutex::default() }
+        let registry = jsonschema::Registry::new().add(NAME, document.clone()).and_then(|registry| registry.prepare());
+        Described { document, paths, registry: registry.expect("a description"), validators: Mutex::default() }
     }
 
     /// The operation that a request reaches.
@@ -58,12 +65,14 @@ impl Described {
     /// A validator of a schema of the description.
     pub fn validator(&self, schema: &Value) -> Arc<jsonschema::Validator> {
         let mut all = self.validators.lock().expect("no panic holds it");
-        let made = || {
-            let mut whole = schema.clone();
-            whole["components"] = self.document["components"].clone();
-            Arc::new(jsonschema::draft202012::new(&whole).unwrap_or_else(|error| panic!("{schema}: {error}")))
+        // A schema refers to the document, which is megabytes, instead of holding a copy of it.
+        let made = |text: &String| {
+            let text = text.replace("\"$ref\":\"#", &format!("\"$ref\":\"{NAME}#"));
+            let schema = serde_json::from_str(&text).expect("a schema");
+            let options = jsonschema::options().with_draft(Draft::Draft202012).with_registry(&self.registry);
+            Arc::new(options.build(&schema).unwrap_or_else(|error| panic!("{schema}: {error}")))
         };
-        all.entry(schema.to_string()).or_insert_with(made).clone()
+        all.entry(schema.to_string()).or_insert_with_key(made).clone()
     }
 
     /// The difference of a response from what is described; `None`: there is none.

@@ -1,5 +1,6 @@
 //! `cms-server doctor`: its report on a healthy site, and on proxies in front of one.
 
+use super::free_port::free_address;
 use super::left_out::{SERVER, left_out};
 use super::server::{Server, run};
 use std::io::{Read, Write};
@@ -97,7 +98,7 @@ fn what_stands_before_the_server_is_told_with_what_helps() {
     });
     let (said, well) = doctor(&careful, &forwarding);
     assert!(!well && said.contains("not HTTPS"), "{said}");
-    let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let nobody = free_address();
     let (said, well) = doctor(&careful, &format!("http://{nobody}"));
     assert!(!well && said.contains("Does the server run"), "{said}");
 }

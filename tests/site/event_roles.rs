@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const STATES: [&str; 4] = ["publish", "draft", "private", "pending"];
 const ROLES: [&str; 4] = ["subscriber", "contributor", "author", "editor"];
 const TYPES: [&str; 2] = ["posts", "pages"];
-const STEPS: usize = 80;
+const STEPS: usize = 50;
 const RESOURCES: &str = "?resources=posts,pages,comments,tags,categories,media,users";
 
 /// Longest time until the stream of revoked credentials ends: a second, and what a busy machine takes.

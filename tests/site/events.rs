@@ -1,5 +1,6 @@
 //! The stream of events: what is told of which change to whom, where it goes on, and when it ends.
 
+use super::media::{png, upload};
 use super::server::Server;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -403,6 +404,20 @@ fn events_say_where_other_addresses_may_show_the_item() {
     assert_eq!(front(&event), (BTreeSet::new(), true), "{event}");
     made(&server, "/server/v1/redirects", json!({"from": "/old", "to": "/new"}));
     assert!(front(&events.of("redirects").1).1);
+    // The lists of its date before are not known any more, also where it is scheduled by that.
+    let post =
+        made(&server, "/cms/v2/posts", json!({"title": "Tide", "status": "publish", "date": "2023-08-15T08:00:00"}));
+    assert!(!front(&events.of("posts").1).1);
+    change(&server, &post["id"], json!({"status": "future", "date": "2123-08-15T08:00:00"}));
+    assert!(front(&events.of("posts").1).1);
+    // A file names the records that refer to it.
+    let file = upload(&server, "ship.png", "image/png", png(4, 4)).body;
+    assert!(!front(&events.of("media").1).1);
+    let shows = json!({"title": "Ship", "status": "publish", "featured_media": file["id"]});
+    let shows = made(&server, "/cms/v2/posts", shows);
+    made(&server, &format!("/cms/v2/media/{}", file["id"]), json!({"alt_text": "A ship"}));
+    let (addresses, all) = front(&events.of("media").1);
+    assert!(addresses.contains(shows["link"].as_str().expect("a link")) && !all, "{addresses:?}");
 }
 
 #[test]

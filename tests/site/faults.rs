@@ -1,6 +1,7 @@
 //! Faults below the server: no space, another process's lock, damage. The server reports them, goes on reading where it
 //! can, and goes on writing when the cause is gone.
 
+use super::free_port::free_address;
 use super::pages::{Browser, PASSWORD};
 use super::server::{Answer, Server, run};
 use serde_json::json;
@@ -35,7 +36,7 @@ fn limit_files(server: &Server, bytes: &str) {
 
 #[test]
 fn no_space_is_told_and_nothing_is_half_written() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let server = Server::with(&[&format!("server.admin_listen=127.0.0.1:{port}")]);
     let health = || server.send("GET", &format!("http://127.0.0.1:{port}/health"), None, None, &[]);
     assert_eq!(create(&server, "before").status, 201);

@@ -1,5 +1,6 @@
 //! Feeds as programs for them read them: every format, which list a path names, and that they follow the site.
 
+use super::free_port::free_address;
 use super::own_types;
 use super::server::{Answer, Server};
 use feed_rs::model::{Entry, Feed, FeedType};
@@ -268,7 +269,7 @@ fn links_lead_to_the_front_end_and_identifiers_stay() {
 
 #[test]
 fn feeds_are_below_the_path_of_the_site() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let host = format!("http://127.0.0.1:{port}");
     let server = Server::with(&[&format!("server.listen=127.0.0.1:{port}"), &format!("site.url={host}/below")]);
     assert_eq!(server.site, format!("{host}/below"));

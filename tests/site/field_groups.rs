@@ -2,6 +2,7 @@
 
 use super::inside::Inside;
 use super::media::upload;
+use super::moves::{author, export, import, item, meta};
 use super::server::{Answer, Server, run, stdout};
 use serde_json::{Value, json};
 use std::fs;
@@ -20,7 +21,8 @@ fn proposed() -> (TempDir, Value) {
     (folder, serde_json::from_str(&report).expect("a report"))
 }
 
-fn museum() -> Server {
+/// A server with the declarations of the export.
+pub fn museum() -> Server {
     Server::over(proposed().0, &["site.prefix=wp"])
 }
 
@@ -57,9 +59,13 @@ fn an_export_becomes_declarations() {
     assert_eq!(fs::read_to_string(path("site.toml")).expect("a file"), before);
     // A file that is no export is told.
     fs::write(path("other.json"), "{\"a\": 1}").expect("a file");
-    for (file, told) in
-        [("other.json", "neither an export"), ("site.toml", "this is no JSON"), ("none.json", "none.json")]
-    {
+    fs::write(path("wide.xml"), b"\xff\xfe<\0?\0").expect("a file");
+    for (file, told) in [
+        ("other.json", "neither an export"),
+        ("site.toml", "this is no JSON, and neither an export nor a dump of WordPress"),
+        ("none.json", "none.json"),
+        ("wide.xml", "the text is not UTF-8 (save the file as UTF-8, unpacked, and try again)"),
+    ] {
         let refused = run(&["import", &path(file), "--propose", &path("elsewhere")], "");
         assert!(String::from_utf8_lossy(&refused.stderr).contains(told), "{refused:?}");
     }
@@ -372,6 +378,55 @@ fn values_of_an_import_show_at_once() {
     ] {
         assert_eq!(acf[name], value, "{name}: {acf}");
     }
+}
+
+#[test]
+fn values_follow_what_they_name_where_an_import_numbers_it_again() {
+    let server = museum();
+    let id = |made: Value| made["id"].as_i64().expect("an id");
+    // The file means others by the same numbers.
+    let taken = id(made(&server, "exhibits", json!({"title": "Here", "status": "publish"})));
+    let period = id(made(&server, "periods", json!({"name": "Iron age"})));
+    let head = format!(
+        "{}<wp:term><wp:term_id>{period}</wp:term_id><wp:term_taxonomy>period</wp:term_taxonomy><wp:term_slug>bronze</wp:term_slug>\
+         <wp:term_name>Bronze</wp:term_name></wp:term>",
+        author(1, "ann", "ann@example.org")
+    );
+    let length = taken.to_string().len();
+    let values = [
+        ("number", "number", "1".to_owned()),
+        ("by", "by", "1".to_owned()),
+        ("when", "when", format!("a:1:{{i:0;i:{period};}}")),
+        ("like", "like", format!("a:1:{{i:0;s:{length}:\"{taken}\";}}")),
+        ("size_of", "size_of", taken.to_string()),
+    ];
+    let stored = values.iter().flat_map(|(name, key, value)| {
+        [meta("wp:postmeta", name, value), meta("wp:postmeta", &format!("_{name}"), &format!("field_mu_{key}"))]
+    });
+    let more = format!("<dc:creator>ann</dc:creator>{}", stored.collect::<String>());
+    let report = import(&server, &export(&head, &item(taken, "exhibit", &more)), &[]);
+    assert!(report.contains("user 1 was taken and became"), "{report}");
+    let came = server.admin("GET", &format!("/wp/v2/exhibits?slug=title-{taken}&context=edit"), None).body[0].clone();
+    let bronze = id(server.get("/wp/v2/periods?slug=bronze").body[0].clone());
+    let ann = id(server.admin("GET", "/wp/v2/users?slug=ann", None).body[0].clone());
+    assert!(came["id"] != taken && bronze != period && ann != 1);
+    for (name, value) in [
+        ("number", json!("1")),
+        ("by", json!(ann)),
+        ("like", json!([came["id"]])),
+        ("size", json!({"w": "", "of": came["id"]})),
+    ] {
+        assert_eq!(came["acf"][name], value, "{name}: {}", came["acf"]);
+    }
+    // WordPress's importer numbers terms and accounts again, and leaves these values: the report says so.
+    let file = server.path("out.xml");
+    let mut args = server.args();
+    args.retain(|arg| *arg != "serve");
+    args.extend(["export", "--wxr", file.to_str().expect("a path")]);
+    let report = stdout(&args, "");
+    assert!(report.contains("does not keep 2 references"), "{report}");
+    let text = fs::read_to_string(&file).expect("an export");
+    assert!(text.contains(&format!("a:1:{{i:0;i:{bronze};}}")), "the term is stored by its new number");
 }
 
 #[test]

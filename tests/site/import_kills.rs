@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// Kills of each source; `CMS_TEST_KILLS` sets another number.
-const KILLS: u64 = 7;
+const KILLS: u64 = 5;
 
 /// The progress of an import: rows that it remembers, files that have a name, pages that it has read.
 fn progress(server: &Server) -> u64 {
@@ -48,7 +48,7 @@ fn killed(server: &Server, args: &[String], ends: u64) -> u64 {
             if progress(server) >= target {
                 break false;
             }
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(Duration::from_millis(2));
         };
         child.kill().expect("killed");
         child.wait().expect("it has ended");

@@ -204,6 +204,13 @@ impl Inside {
         self.services.storage.gather_statistics().expect("statistics");
     }
 
+    /// Deletes all entries of the change feed but the newest, as their age does.
+    pub fn shorten_feed(&self) {
+        let conn = rusqlite::Connection::open(self.folder.path().join("test.db")).expect("the database");
+        let statement = "DELETE FROM change_feed WHERE seq < (SELECT max(seq) FROM change_feed)";
+        assert!(conn.execute(statement, []).expect("it is deleted") > 0);
+    }
+
     /// Makes something as an administrator.
     pub fn make(&self, route: &str, body: &Value) -> Value {
         let made = self.ask(Method::Post, route, true, Some(body));

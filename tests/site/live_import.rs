@@ -1,6 +1,7 @@
 //! `cms-server import https://old.example.org --user NAME`: a site that runs, read over REST.
 
 use super::compare::reaches;
+use super::field_groups::museum;
 use super::media::{png, upload};
 use super::server::{Server, run};
 use serde_json::{Value, json};
@@ -16,7 +17,10 @@ struct OldSite {
 
 impl OldSite {
     fn start() -> OldSite {
-        let server = Server::with(&["site.prefix=wp"]);
+        OldSite::of(Server::with(&["site.prefix=wp"]))
+    }
+
+    fn of(server: Server) -> OldSite {
         let password = server.path("password");
         fs::write(&password, format!("{}\n", server.admin.1)).expect("a file");
         OldSite { server, password }
@@ -177,4 +181,63 @@ fn a_reading_that_was_ended_goes_on() {
         let error = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(!done.status.success() && error.contains(told), "{site} {login}: {error}");
     }
+}
+
+#[test]
+fn values_of_field_groups_come_with_records_terms_users_files_and_comments() {
+    let old = OldSite::of(museum());
+    let line = |text: &str| json!({"line": text});
+    let eve = json!({"username": "eve", "email": "eve@example.org", "password": "long enough", "roles": ["editor"], "acf": line("User")});
+    let eve = old.make("users", eve);
+    let period = old.make("periods", json!({"name": "Iron age", "acf": line("Term")}));
+    let photo = upload(&old.server, "dot.png", "image/png", png(4, 4)).body["id"].clone();
+    old.make(&format!("media/{photo}"), json!({"acf": line("File")}));
+    let other = old.make("exhibits", json!({"title": "Other", "status": "publish"}));
+    let values = json!({"number": "M 1", "height": 12.5, "note": "a\nb \\ 'c'", "mail": "a@example.org", "found": "20260131", "lent": true,
+        "state": "poor", "stuff": ["wood"], "photo": photo, "like": [other], "by": eve, "when": [period], "size": {"w": 3, "of": other}});
+    let exhibit = json!({"title": "Boat", "status": "publish", "acf": values});
+    let exhibit = old.make("exhibits", exhibit);
+    old.make("exhibits", json!({"title": "Emptied", "status": "publish", "acf": {"number": "", "lent": false, "stuff": [], "size": {"w": null}}}));
+    old.make("wing", json!({"title": "North", "status": "publish", "acf": {"floor": 2}}));
+    let post = old.make("posts", json!({"title": "Post", "status": "publish"}));
+    let comment = json!({"post": post, "content": "First", "author_name": "Ann", "author_email": "ann@example.org", "status": "approved", "acf": line("Comment")});
+    old.make("comments", comment);
+
+    let here = museum();
+    let report = told(&old.imported(&here, &[]));
+    assert!(!report.contains("meta keys that nothing declares"), "{report}");
+    for query in [
+        "exhibits?_fields=id,acf",
+        "wing?_fields=id,acf",
+        "periods?_fields=id,acf",
+        "users?_fields=id,acf",
+        "media?_fields=id,acf",
+        "comments?_fields=id,acf",
+    ] {
+        let (there, found) = (seen(&old.server, query), seen(&here, query));
+        assert!(there.to_string().len() > 24, "{query}: {there}");
+        assert_eq!(found, there, "{query}");
+    }
+    let stored = here.sql("SELECT json FROM meta WHERE key IN ('size', '_size_w', '_line') ORDER BY key, json");
+    assert!(
+        stored.contains(&"\"field_mu_size_w\"".to_owned()) && stored.contains(&"\"field_mu_line\"".to_owned()),
+        "{stored:?}"
+    );
+
+    // Numbers follow where the ids are taken here.
+    let here = museum();
+    for n in 0..12 {
+        let taken = here.admin("POST", "/wp/v2/posts", Some(&json!({"title": format!("Taken {n}")})));
+        assert_eq!(taken.status, 201);
+    }
+    told(&old.imported(&here, &[]));
+    let found = |slug: &str| here.get(&format!("/wp/v2/exhibits?slug={slug}&_fields=id,acf")).body[0].clone();
+    let (boat, like) = (found("boat"), found("other")["id"].clone());
+    assert_ne!(boat["id"], exhibit);
+    assert_eq!((&boat["acf"]["like"], &boat["acf"]["size"]), (&json!([like]), &json!({"w": 3, "of": like})));
+
+    // A site without these declarations keeps the values, and says so.
+    let here = Server::with(&["site.prefix=wp"]);
+    let report = told(&old.imported(&here, &[]));
+    assert!(report.contains("meta keys that nothing declares") && report.contains("size ("), "{report}");
 }

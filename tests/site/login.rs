@@ -1,6 +1,7 @@
 //! Login by identity providers: accounts and their roles, how they end, and those who attack them. The provider is one of this file,
 //! which lies where a test wants it to; `tests/login` has others that know nothing of this server.
 
+use super::free_port::free_address;
 use super::pages::{Browser, PASSWORD, field};
 use super::second_factor::{code, fault, set_up};
 use super::server::{Answer, Server, run, with_profiles};
@@ -638,7 +639,7 @@ fn a_login_leads_to_a_place_on_the_site_alone() {
 #[test]
 fn a_login_goes_on_below_a_path_and_behind_a_proxy() {
     let provider = Provider::start();
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let host = format!("http://127.0.0.1:{port}");
     let own = [format!("server.listen=127.0.0.1:{port}"), format!("site.url={host}/blog")];
     let server = Server::over(with_profiles(&[], &declared(&provider, GROUPS)), &own.each_ref().map(String::as_str));
@@ -905,7 +906,7 @@ fn a_provider_that_is_wrong_or_does_not_answer_is_named() {
     assert_eq!(Browser::new(&fresh).get("/login-with/idp").status, 503);
     assert_eq!(provider.asked("/.well-known/openid-configuration"), asked + 1, "it is not asked again at once");
     // A provider that does not listen, and one that may not be asked.
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let nobody = free_address().port();
     let text = declared(&provider, "").replace(&provider.port.to_string(), &nobody.to_string());
     let silent = Server::over(with_profiles(&[], &text), &[]);
     assert_eq!(Browser::new(&silent).get("/login-with/idp").status, 503);

@@ -1,5 +1,6 @@
 //! E-mail: lost passwords, invitations and notices, over SMTP to a mail server in this process.
 
+use super::free_port::free_address;
 use super::inside::Inside;
 use super::pages::{Browser, PASSWORD, field};
 use super::server::{Answer, Server, program, run, stdout};
@@ -260,7 +261,7 @@ fn site(smtp: &Smtp, sets: &[&str]) -> Server {
 }
 
 fn site_of(first: &[&str], sets: &[&str]) -> Server {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let listen = format!("server.listen=127.0.0.1:{port}");
     let mut all = vec![
         listen.as_str(),
@@ -633,7 +634,7 @@ fn the_wait_between_two_attempts_doubles() {
         let end = Instant::now() + Duration::from_secs(30);
         while (mailer.progress().numbers(), clock.awaited()) != (numbers, Some(awaited)) {
             assert!(Instant::now() < end, "{:?} {:?}", mailer.progress().numbers(), clock.awaited());
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(2));
         }
     };
     reached([0, 0], start + 30);
@@ -659,7 +660,7 @@ fn the_wait_between_two_attempts_doubles() {
 #[test]
 fn what_is_refused_for_good_is_not_tried_again() {
     let smtp = Smtp::start(Mode::Never);
-    let admin = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+    let admin = free_address();
     let server = site(&smtp, &["mail.backoff=0s", "mail.attempts=3", &format!("server.admin_listen={admin}")]);
     request(&server, "admin");
     let log = server.log_until("message 1 (reset) was not sent: ");

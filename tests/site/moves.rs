@@ -37,7 +37,7 @@ pub fn meta(element: &str, key: &str, value: &str) -> String {
     format!("<{element}><wp:meta_key>{key}</wp:meta_key><wp:meta_value><![CDATA[{value}]]></wp:meta_value></{element}>")
 }
 
-fn author(id: i64, login: &str, email: &str) -> String {
+pub fn author(id: i64, login: &str, email: &str) -> String {
     format!(
         "<wp:author><wp:author_id>{id}</wp:author_id><wp:author_login>{login}</wp:author_login>\
          <wp:author_email>{email}</wp:author_email></wp:author>"
@@ -45,7 +45,7 @@ fn author(id: i64, login: &str, email: &str) -> String {
 }
 
 /// Imports a text with the declarations that the server has, and further arguments; the report.
-fn import(server: &Server, text: &str, more: &[&str]) -> String {
+pub fn import(server: &Server, text: &str, more: &[&str]) -> String {
     let file = server.path("export.xml");
     fs::write(&file, text).expect("a file");
     let mut args = server.args();
@@ -157,7 +157,7 @@ fn an_odd_item_is_told_and_the_rest_is_imported() {
             "half an order",
             more("<wp:menu_order>0.5</wp:menu_order>"),
             "holds \"0.5\": read as 0",
-            Some(("id", json!(820))),
+            Some(("status", json!("publish"))),
         ),
         (
             "sticky",
@@ -193,13 +193,15 @@ fn an_odd_item_is_told_and_the_rest_is_imported() {
             Some(("title", json!({"raw": "ab", "rendered": "ab"}))),
         ),
     ];
-    for (what, odd, told, right) in table {
-        let server = wp();
-        let report = import(&server, &export("", &(odd.clone() + &whole(821))), &[]);
+    let server = wp();
+    for (place, (what, odd, told, right)) in table.into_iter().enumerate() {
+        let id = 820 + 2 * place as i64;
+        let odd = odd.replace("820", &id.to_string());
+        let report = import(&server, &export("", &(odd.clone() + &whole(id + 1))), &[]);
         assert!(report.contains(told) && report.contains("line ") != told.is_empty(), "{what}: {report}");
-        assert_eq!(server.get("/wp/v2/posts/821").status, 200, "{what}: {report}");
+        assert_eq!(server.get(&format!("/wp/v2/posts/{}", id + 1)).status, 200, "{what}: {report}");
         let route = if odd.contains("attachment") { "media" } else { "posts" };
-        let found = server.admin("GET", &format!("/wp/v2/{route}/820?context=edit"), None);
+        let found = server.admin("GET", &format!("/wp/v2/{route}/{id}?context=edit"), None);
         match right {
             Some((member, value)) => assert_eq!(found.body[member], value, "{what}: {}", found.text),
             None => assert_eq!(found.status, 404, "{what}: {}", found.text),
@@ -512,7 +514,7 @@ fn addresses_of_files_that_are_here_are_rewritten() {
     let block = "{\"url\":\"http:\\/\\/old.example\\/wp-content\\/uploads\\/2020\\/a%20b.jpg\"}";
     let content = format!(
         "<!-- wp:x {block} --><img src=\"{old}/a%20b.jpg\"><a href=\"https://www.old.example/wp-content/uploads/2020/a b.jpg\">\
-         <img src=\"{old}/gone.jpg\"><img src=\"http://other.example/uploads/2020/a%20b.jpg\">"
+         <img src=\"{old}/gone.jpg\"><img src=\"http://other.example/uploads/2020/a%20b.jpg\">[audio {old}/a%20b.jpg]"
     );
     let list = format!("a:1:{{i:0;s:{}:\"{old}/a b.jpg\";}}", old.len() + 8);
     let more = format!(
@@ -530,7 +532,7 @@ fn addresses_of_files_that_are_here_are_rewritten() {
     import(&server, &text, &["--attachments", folder, "--keep-addresses"]);
     assert_eq!(raw(&server).0, json!(content));
     let report = import(&server, &text, &["--attachments", folder]);
-    assert!(report.contains("6 addresses in 1 items lead to the files here"), "{report}");
+    assert!(report.contains("7 addresses in 1 items lead to the files here"), "{report}");
     assert!(report.contains("1 addresses of files are still at other.example"), "{report}");
     assert!(report.contains("still elsewhere: 2020/gone.jpg at old.example"), "{report}");
     // The address that the declarations give the site.
@@ -539,7 +541,7 @@ fn addresses_of_files_that_are_here_are_rewritten() {
     let content = content.as_str().expect("a text");
     let escaped = new.replace('/', "\\/");
     assert!(content.starts_with(&format!("<!-- wp:x {{\"url\":\"{escaped}\\/a%20b.jpg\"}} -->")), "{content}");
-    assert_eq!(content.matches(new).count(), 2, "{content}");
+    assert_eq!(content.matches(new).count(), 3, "{content}");
     assert_eq!(excerpt, json!(format!("{new}/a%20b.jpg")));
     let list = format!("a:1:{{i:0;s:{}:\"{new}/a b.jpg\";}}", new.len() + 8);
     assert_eq!(values[1], json!(list).to_string());
@@ -627,6 +629,7 @@ fn declarations_are_proposed_for_what_a_file_has() {
         book(103, &third),
         item(104, "post", &[value("mood", "calm"), value("motto", "Row"), value("_motto", "field_m")].concat()),
         item(105, "revision", ""),
+        without(&item(106, "post", ""), "wp:status"),
         acf(200, "acf-field-group", "group_x", 0, group, "Extras"),
         acf(201, "acf-field", "field_m", 200, field, "motto"),
     ];
@@ -644,7 +647,10 @@ fn declarations_are_proposed_for_what_a_file_has() {
         [1, 1, 1, 7],
         "{told}"
     );
+    let notes = told["notes"].to_string();
+    assert!(notes.contains("has no wp:status, and becomes `draft`"), "{notes}");
     let left_out = told["left_out"].to_string();
+    assert!(!left_out.contains("wp:status"), "what comes in is not left out: {left_out}");
     for line in [
         "meta key _oembed_* of book: a column has it, or WordPress keeps it for itself (2 values)",
         "meta key mixed of book: its values are texts, and lists or objects (2 records)",

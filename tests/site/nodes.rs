@@ -1,9 +1,10 @@
 //! Several servers over one database: what one has written, the others show.
 
+use super::free_port::free_address;
 use super::left_out::{SERVER, left_out};
-use super::server::Server;
+use super::server::{self, Server, within};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a write may take until another server shows it. It takes a few milliseconds on a machine that does nothing
 /// else.
@@ -44,10 +45,7 @@ fn a_node_soon_shows_what_another_has_written() {
     for round in 0..10 {
         let title = format!("Title {round}");
         first.admin("POST", &item, Some(&json!({"title": {"raw": title}})));
-        let written = Instant::now();
-        while second.get(&item).body["title"]["rendered"] != *title {
-            assert!(written.elapsed() < PATIENCE, "{title} is not seen");
-        }
+        within(PATIENCE, &title, || second.get(&item).body["title"]["rendered"] == *title);
         // A title that was seen once does not go away.
         assert_eq!(second.get(&item).body["title"]["rendered"], *title);
     }
@@ -56,7 +54,7 @@ fn a_node_soon_shows_what_another_has_written() {
 #[test]
 fn cached_responses_survive_what_another_node_writes_elsewhere() {
     let first = Server::start();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let second = first.beside_with(&[&format!("server.admin_listen=127.0.0.1:{port}")]);
     let make = |title: &str| {
         let made = first.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": title}, "status": "publish"})));
@@ -69,10 +67,7 @@ fn cached_responses_survive_what_another_node_writes_elsewhere() {
         line.and_then(|n| n.parse::<u64>().ok()).unwrap_or_else(|| panic!("{text}"))
     };
     let shows = |item: &str, title: &str| {
-        let start = Instant::now();
-        while second.get(item).body["title"]["rendered"] != *title {
-            assert!(start.elapsed() < PATIENCE, "{item} {title}");
-        }
+        within(PATIENCE, title, || second.get(item).body["title"]["rendered"] == *title);
     };
     // The first response may be of a moment in which something is taken up, and is not cached then.
     (0..3).for_each(|_| shows(&one, "One"));
@@ -115,7 +110,7 @@ fn nodes_make_no_slug_twice() {
 
 #[test]
 fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
-    let ports: Vec<u16> = (0..2).map(|_| free_port()).collect();
+    let ports: Vec<u16> = (0..2).map(|_| free_address().port()).collect();
     let operator = |n: usize| format!("server.admin_listen=127.0.0.1:{}", ports[n]);
     let first = Server::with(&["site.url=http://127.0.0.1:1", "server.node=one", &operator(0)]);
     if !first.storage().starts_with("storage.url=postgres") {
@@ -127,10 +122,7 @@ fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
         second.send("GET", &format!("http://127.0.0.1:{}{path}", ports[n]), None, None, &[]).text
     };
     let until = |n: usize, path: &str, text: &str| {
-        let start = Instant::now();
-        while !read(n, path).contains(text) {
-            assert!(start.elapsed() < Duration::from_secs(20), "no {text} in {}", read(n, path));
-        }
+        server::until(&format!("{text} in {path} of {n}"), || read(n, path).contains(text));
     };
     until(0, "/metrics", "cms_server_nodes 2\n");
     until(0, "/metrics", "cms_server_nodes_differing 0\n");
@@ -158,10 +150,6 @@ fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
     let newer = first.beside_with(&["server.node=four", "settings.title=Another", unseen]);
     let log = newer.log_until("the node two ");
     assert!(log.contains("has other declarations") && !log.contains("uploads"), "{log}");
-}
-
-pub(super) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
 #[test]

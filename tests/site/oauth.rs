@@ -5,16 +5,16 @@ use super::server::{Answer, Server, until, with_profiles};
 use super::xmlrpc::call_as;
 use serde_json::{Value, json};
 
-const BACK: &str = "http://127.0.0.1:8123/done";
+pub const BACK: &str = "http://127.0.0.1:8123/done";
 /// The example of RFC 7636, appendix B.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /// Names and values of a form or a query.
-type Parameters<'p> = &'p [(&'p str, &'p str)];
+pub type Parameters<'p> = &'p [(&'p str, &'p str)];
 
 /// A site where people can connect programs, which wait for no limit.
-fn site(more: &str) -> Server {
+pub fn site(more: &str) -> Server {
     let quiet = "[limits.anonymous_writes]\nenabled = false\n[limits.registrations]\nenabled = false\n[limits.wrong_credentials]\nenabled = false\n";
     Server::over(with_profiles(&["oauth"], &format!("{quiet}{more}")), &["mcp.path=/mcp"])
 }
@@ -24,14 +24,14 @@ fn register(server: &Server, body: &Value) -> Answer {
 }
 
 /// The id of a program that is registered with one address.
-fn program(server: &Server, redirect: &str) -> String {
+pub fn program(server: &Server, redirect: &str) -> String {
     let made = register(server, &json!({"client_name": "Assistant", "redirect_uris": [redirect]}));
     assert_eq!(made.status, 201, "{}", made.text);
     made.body["client_id"].as_str().expect("an id").to_owned()
 }
 
 /// The parameters of a sound request, with others in place of some.
-fn asking<'p>(client: &'p str, other: &[(&'p str, &'p str)]) -> Vec<(&'p str, &'p str)> {
+pub fn asking<'p>(client: &'p str, other: &[(&'p str, &'p str)]) -> Vec<(&'p str, &'p str)> {
     let mut all = vec![
         ("client_id", client),
         ("redirect_uri", BACK),
@@ -47,7 +47,7 @@ fn asking<'p>(client: &'p str, other: &[(&'p str, &'p str)]) -> Vec<(&'p str, &'
     all
 }
 
-fn page_of(pairs: &[(&str, &str)]) -> String {
+pub fn page_of(pairs: &[(&str, &str)]) -> String {
     let query: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
     format!("/connect?{query}")
 }
@@ -61,7 +61,7 @@ fn sent_back(answer: &Answer, redirect: &str) -> std::collections::HashMap<Strin
 }
 
 /// A person approves: the code.
-fn approve(browser: &mut Browser<'_>, pairs: &[(&str, &str)], choices: &[(&str, &str)]) -> String {
+pub fn approve(browser: &mut Browser<'_>, pairs: &[(&str, &str)], choices: &[(&str, &str)]) -> String {
     let mut form = pairs.to_vec();
     form.push(("act", "approve"));
     form.extend(choices);
@@ -70,13 +70,13 @@ fn approve(browser: &mut Browser<'_>, pairs: &[(&str, &str)], choices: &[(&str, 
     sent_back(&answer, redirect).remove("code").expect("a code")
 }
 
-fn post(server: &Server, route: &str, pairs: &[(&str, &str)]) -> Answer {
+pub fn post(server: &Server, route: &str, pairs: &[(&str, &str)]) -> Answer {
     let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
     let body = ("application/x-www-form-urlencoded", form.into_bytes());
     server.send("POST", &format!("{}/oauth/v1/{route}", server.rest), None, Some(body), &[])
 }
 
-fn exchange(server: &Server, client: &str, code: &str, other: &[(&str, &str)]) -> Answer {
+pub fn exchange(server: &Server, client: &str, code: &str, other: &[(&str, &str)]) -> Answer {
     let mut all = vec![
         ("grant_type", "authorization_code"),
         ("client_id", client),
@@ -91,20 +91,20 @@ fn exchange(server: &Server, client: &str, code: &str, other: &[(&str, &str)]) -
     post(server, "token", &all)
 }
 
-fn refresh(server: &Server, client: &str, token: &str, more: &[(&str, &str)]) -> Answer {
+pub fn refresh(server: &Server, client: &str, token: &str, more: &[(&str, &str)]) -> Answer {
     let mut all = vec![("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
     all.extend(more);
     post(server, "token", &all)
 }
 
 /// The access token and the refresh token of a response.
-fn tokens(answer: &Answer) -> [String; 2] {
+pub fn tokens(answer: &Answer) -> [String; 2] {
     assert_eq!(answer.status, 200, "{}", answer.text);
     ["access_token", "refresh_token"].map(|member| answer.body[member].as_str().expect("a token").to_owned())
 }
 
 /// Connects a program for a user: its tokens.
-fn connect(server: &Server, login: &str, password: &str, client: &str, choices: &[(&str, &str)]) -> [String; 2] {
+pub fn connect(server: &Server, login: &str, password: &str, client: &str, choices: &[(&str, &str)]) -> [String; 2] {
     let code = approve(&mut Browser::of(server, login, password), &asking(client, &[]), choices);
     tokens(&exchange(server, client, &code, &[]))
 }
@@ -121,12 +121,12 @@ fn with(server: &Server, method: &str, route: &str, token: &str, body: Option<&V
 }
 
 /// Who asks, by a token: the name, or the status of the refusal.
-fn asks(server: &Server, token: &str) -> String {
+pub fn asks(server: &Server, token: &str) -> String {
     let answer = with(server, "GET", "/cms/v2/users/me", token, None);
     answer.body["slug"].as_str().map_or_else(|| answer.status.to_string(), str::to_owned)
 }
 
-fn ended(server: &Server, token: &str) {
+pub fn ended(server: &Server, token: &str) {
     until("the token ends", || asks(server, token) == "401");
 }
 

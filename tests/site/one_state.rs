@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Responses that the readers compare in all; `CMS_TEST_READS` sets another number.
-const READS: u64 = 2000;
+const READS: u64 = 600;
 
 /// Categories that a record moves through, in step with its counter.
 const TERMS: i64 = 7;

@@ -288,7 +288,7 @@ fn requests_to_receivers_are_described() {
     let webhooks = document["webhooks"].as_object().expect("webhooks");
     let types = &document["paths"]["/server/v1/events"]["get"]["parameters"][1]["schema"]["items"]["enum"];
     let mut expected: Vec<&str> = types.as_array().expect("types").iter().filter_map(Value::as_str).collect();
-    expected.extend(["rebuild", "several", "test"]);
+    expected.extend(["rebuild", "reset", "several", "test"]);
     assert_eq!(webhooks.keys().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());
     for (name, item) in webhooks {
         let request = &item["post"];

@@ -1,5 +1,6 @@
 //! A running server for its operator: metrics, health, logs.
 
+use super::free_port::free_address;
 use super::server::{Server, program, until};
 use cms_base::metrics::{METRICS, MetricKind};
 use std::io::{Read as _, Write as _};
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 
 /// A server with a listener for its operator, and the address of that.
 fn observed(sets: &[&str]) -> (Server, String) {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let port = free_address().port();
     let address = format!("127.0.0.1:{port}");
     let listen = format!("server.admin_listen={address}");
     let sets: Vec<&str> = sets.iter().copied().chain([listen.as_str()]).collect();

@@ -1,9 +1,13 @@
 //! The database is away for a while: what is asked meanwhile is answered soon, and says when to come again.
 
-use super::relay::Relay;
-use super::server::{Answer, Server};
+use super::disk::{Titles, settled, work};
+use super::relay::{Loss, Relay, Sender};
+use super::server::{Answer, Server, within};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+
+/// Messages of each kind with which connections end; `CMS_TEST_MESSAGES` sets another number.
+const MESSAGES: u64 = 2;
 
 /// No request takes longer.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -30,9 +34,8 @@ fn recovered(server: &Server) {
     let start = Instant::now();
     let body = json!({"description": "is back"});
     for (method, body) in [("GET", None), ("POST", Some(&body))] {
-        while server.admin(method, "/cms/v2/users/me", body).status != 200 {
-            assert!(start.elapsed() < BUDGET, "it does not recover");
-        }
+        let left = BUDGET.saturating_sub(start.elapsed());
+        within(left, "it recovers", || server.admin(method, "/cms/v2/users/me", body).status == 200);
     }
 }
 
@@ -139,4 +142,36 @@ fn the_parts_of_a_batch_say_that_the_database_is_away() {
     let answer = node.get("/cms/v2/posts?search=nothing");
     assert_eq!((answer.status, answer.header("retry-after").is_some()), (503, true), "{}", answer.text);
     assert!(start.elapsed() < BUDGET);
+}
+
+#[test]
+fn connections_that_end_with_any_message_lose_nothing_that_was_acknowledged() {
+    let first = Server::start();
+    let Some(relay) = Relay::before(&first.storage()) else { return };
+    let node = first.beside_with(&[&relay.storage]);
+    let mut all = Titles::new();
+    // A statement that is prepared once is not counted.
+    assert!(work(&node, "first", &mut all));
+    relay.count_messages(None);
+    assert!(work(&node, "counted", &mut all));
+    let counts = relay.count_messages(None);
+    let places = std::env::var("CMS_TEST_MESSAGES").map_or(MESSAGES, |given| given.parse().expect("a number"));
+    let mut refused = 0;
+    for (n, sender) in (0..places).flat_map(|n| [(n, Sender::Client), (n, Sender::Database)]) {
+        for loss in [Loss::Connections, Loss::Database] {
+            let place = 1 + counts[&sender] * n / places;
+            let name = format!("{sender:?} {place} {loss:?}");
+            let mut known = Titles::new();
+            relay.count_messages(Some((sender, place, loss)));
+            // A late one may not come: what is read again, and how often, depends on time.
+            refused += u64::from(!work(&node, &name, &mut known));
+            relay.restore();
+            recovered(&node);
+            settled(&node, &mut known);
+            all.append(&mut known);
+            assert!(!node.log().contains("panicked"), "{name}: {}", node.log());
+        }
+    }
+    settled(&node, &mut all);
+    assert!(refused > places, "{refused} of {} were refused", places * 4);
 }

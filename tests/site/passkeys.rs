@@ -1,5 +1,6 @@
 //! Passkeys: how they are made, what they open, and those who attack them. The authenticator is one in software.
 
+use super::free_port::free_address;
 use super::pages::{Browser, PASSWORD, field};
 use super::server::{Answer, Server, run, until};
 use base64::Engine as _;
@@ -24,7 +25,7 @@ fn site() -> Server {
 
 /// A site at this address, as a proxy in front of it reaches it.
 fn site_with(url: &str, sets: &[&str]) -> Server {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let (listen, url) = (format!("server.listen=127.0.0.1:{port}"), format!("site.url={url}"));
     let mut server = Server::with(&[sets, &[&*listen, &*url, "site.application_passwords=on"]].concat());
     server.site = format!("http://127.0.0.1:{port}");

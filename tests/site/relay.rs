@@ -1,6 +1,7 @@
-//! A relay between a server and its PostgreSQL database: it counts round trips, is cut, and goes silent.
+//! A relay between a server and its PostgreSQL database: it counts round trips and messages, is cut, and goes silent.
 
 use super::left_out::{SERVER, left_out};
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,9 +24,33 @@ struct State {
     away: AtomicBool,
     /// When a client sends this text, the relay is cut.
     trap: Mutex<Option<String>>,
+    messages: Mutex<Messages>,
     streams: Mutex<Vec<TcpStream>>,
     silent: Mutex<bool>,
     heard: Condvar,
+}
+
+/// Numbers of the messages that clients and the database have sent since the count began, and the message that ends connections.
+#[derive(Default)]
+struct Messages {
+    seen: BTreeMap<Sender, u64>,
+    fatal: Option<(Sender, u64, Loss)>,
+}
+
+/// Who has sent a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Sender {
+    Client,
+    Database,
+}
+
+/// The connections that are lost with a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// Those of now.
+    Connections,
+    /// Those of now, and all others until the relay is restored.
+    Database,
 }
 
 impl State {
@@ -35,8 +60,28 @@ impl State {
         drop(self.heard.wait_while(silent, |silent| *silent).expect("no panic holds it"));
     }
 
+    /// Counts a read of one side as a message. `false`: it is lost, and the connections with it.
+    fn passes(&self, sender: Sender) -> bool {
+        let mut messages = self.messages.lock().expect("no panic holds it");
+        let seen = messages.seen.entry(sender).or_default();
+        *seen += 1;
+        let number = *seen;
+        let Some((_, _, loss)) = messages.fatal.take_if(|(from, place, _)| (*from, *place) == (sender, number)) else {
+            return true;
+        };
+        match loss {
+            Loss::Connections => self.end_connections(),
+            Loss::Database => self.cut(),
+        }
+        false
+    }
+
     fn cut(&self) {
         self.away.store(true, Ordering::SeqCst);
+        self.end_connections();
+    }
+
+    fn end_connections(&self) {
         for stream in self.streams.lock().expect("no panic holds it").drain(..) {
             // It may have ended already.
             let _ = stream.shutdown(Shutdown::Both);
@@ -84,6 +129,13 @@ impl Relay {
         *self.state.trap.lock().expect("no panic holds it") = Some(text.to_owned());
     }
 
+    /// How many messages each side has sent since the last call. The given one of those that follow, if any, is lost, and more
+    /// with it.
+    pub fn count_messages(&self, fatal: Option<(Sender, u64, Loss)>) -> BTreeMap<Sender, u64> {
+        let mut messages = self.state.messages.lock().expect("no panic holds it");
+        std::mem::replace(&mut *messages, Messages { fatal, ..Messages::default() }).seen
+    }
+
     /// Lets nothing pass, and nobody hears of it: connections stay open, and new ones are taken.
     pub fn hush(&self) {
         *self.state.silent.lock().expect("no panic holds it") = true;
@@ -116,7 +168,7 @@ fn serve(client: TcpStream, server: TcpStream, state: &Arc<State>) {
             if caught {
                 counted.cut();
             }
-            !caught
+            !caught && counted.passes(Sender::Client)
         });
     });
     let passing = state.clone();
@@ -125,7 +177,7 @@ fn serve(client: TcpStream, server: TcpStream, state: &Arc<State>) {
             passing.wait();
             std::thread::sleep(DELAY);
             answered.store(true, Ordering::SeqCst);
-            true
+            passing.passes(Sender::Database)
         });
     });
 }

@@ -1,5 +1,6 @@
 //! Cached responses: never stale, never another caller's, encoded when requested, and conditional requests.
 
+use super::free_port::free_address;
 use super::server::{Answer, Server};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn a_read_after_a_write_is_never_stale() {
         for writer in 0..6 {
             threads.spawn(move || {
                 let own = id(&post(server, json!({"title": "begins", "status": "publish", "categories": [category]})));
-                for round in 0..120 {
+                for round in 0..40 {
                     let title = format!("writer {writer} round {round}");
                     let route = format!("/wp/v2/posts/{own}");
                     let changed = server.admin("POST", &route, Some(&json!({"title": title})));
@@ -241,7 +242,7 @@ fn read(mut from: impl std::io::Read) -> Vec<u8> {
 
 #[test]
 fn metrics_count_hits_and_misses_of_the_caches() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let listen = format!("server.admin_listen=127.0.0.1:{port}");
     let server = Server::with(&["site.prefix=wp", &listen]);
     for _ in 0..3 {
@@ -497,7 +498,7 @@ fn descriptions_are_cached_for_their_caller() {
 
 /// A server that reports its cache, and where.
 fn server_with_metrics() -> (Server, String) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let port = free_address().port();
     let address = format!("127.0.0.1:{port}");
     (Server::with(&["site.prefix=wp", &format!("server.admin_listen={address}")]), format!("http://{address}/metrics"))
 }

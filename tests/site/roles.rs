@@ -3,9 +3,9 @@
 use super::events::EventReader;
 use super::mcp;
 use super::pages::Browser;
-use super::server::{Answer, Server, run, stdout, until};
+use super::server::{Answer, Server, run, stdout, until, within};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const ROLES: &str = "/server/v1/roles";
 
@@ -27,11 +27,8 @@ fn change(server: &Server, slug: &str, capabilities: &[&str]) -> Answer {
 }
 
 /// Waits no longer than a change may take.
-fn soon(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-    }
+fn soon(what: &str, holds: impl FnMut() -> bool) {
+    within(PATIENCE, what, holds);
 }
 
 /// Whether a user may write a post.

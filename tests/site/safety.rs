@@ -169,7 +169,7 @@ fn what_is_not_whole_is_told_and_not_put_back() {
 type Acknowledged = Arc<Mutex<BTreeMap<i64, (String, i64)>>>;
 
 /// Kills in a row; `CMS_TEST_KILLS` sets another number.
-const KILLS: usize = 30;
+const KILLS: usize = 15;
 
 #[test]
 fn kills_lose_nothing_that_was_acknowledged() {

@@ -1,5 +1,6 @@
 //! Sitemaps and `robots.txt` as search engines read them: every address that everybody may read, and no other.
 
+use super::free_port::free_address;
 use super::inside::Inside;
 use super::media::{png, upload};
 use super::own_types;
@@ -255,7 +256,7 @@ fn what_is_declared_is_listed_where_it_is_read() {
 
 #[test]
 fn sitemaps_are_below_the_path_of_the_site() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = free_address().port();
     let host = format!("http://127.0.0.1:{port}");
     let sets = [&*format!("server.listen=127.0.0.1:{port}"), &*format!("site.url={host}/below"), "site.prefix=wp"];
     let server = Server::with(&sets);

@@ -1,11 +1,10 @@
 //! HTTPS with given files. `fixtures/tls` holds two certificates of one authority, made for these tests alone.
 
-use super::server::{Answer, Server, program, run};
+use super::server::{Answer, Server, program, run, until};
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -97,11 +96,7 @@ fn a_renewed_certificate_is_taken_over_and_a_broken_one_is_not() {
     server.log_until("the old certificate stays in use");
     assert_eq!(shown(&server), certificate("server1.pem"));
     install(&folder, 2);
-    let end = Instant::now() + Duration::from_secs(30);
-    while shown(&server) != certificate("server2.pem") {
-        assert!(Instant::now() < end, "the new certificate is not used");
-        std::thread::yield_now();
-    }
+    until("the new certificate is used", || shown(&server) == certificate("server2.pem"));
 }
 
 #[test]

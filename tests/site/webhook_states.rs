@@ -1,14 +1,14 @@
 //! How webhooks go, as an operator counts it, and as editors see it who rebuild the site.
 
+use super::free_port::free_address;
 use super::server::{Server, until};
 use super::webhooks::{Answers, HookReceiver, hook, post, server};
 use serde_json::{Value, json};
-use std::net::TcpListener;
 
 #[test]
 fn deliveries_are_counted_for_the_operator() {
     let receiver = HookReceiver::start();
-    let operator = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+    let operator = free_address();
     let server = server(&receiver, &["events.backoff=1s", &format!("server.admin_listen={operator}")]);
     let made = hook(&server, json!({"name": "Front end", "url": receiver.url("/a"), "resources": ["posts"]}));
     let off = hook(&server, json!({"name": "Off", "url": receiver.url("/b"), "enabled": false}));

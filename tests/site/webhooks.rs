@@ -35,6 +35,8 @@ pub enum Answers {
     Nothing,
     /// 200 and the body of the request.
     Echo,
+    /// This response: head and body.
+    Raw(&'static str),
 }
 
 /// A request as it was received.
@@ -98,7 +100,7 @@ impl HookReceiver {
     }
 
     /// All requests to a path.
-    fn all(&self, path: &str) -> Vec<Received> {
+    pub fn all(&self, path: &str) -> Vec<Received> {
         self.received.lock().expect("no panic").iter().filter(|one| one.path == path).cloned().collect()
     }
 
@@ -155,6 +157,9 @@ fn receive(mut stream: TcpStream, answers: &Mutex<Answers>, received: &Mutex<Vec
             }
         }
         Answers::Nothing => {}
+        Answers::Raw(text) => {
+            let _ = stream.write_all(text.as_bytes());
+        }
         Answers::Echo => {
             let length = body.len();
             let _ = write!(stream, "HTTP/1.1 200 X\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
@@ -162,7 +167,7 @@ fn receive(mut stream: TcpStream, answers: &Mutex<Answers>, received: &Mutex<Vec
     }
 }
 
-fn settings(ports: &[u16]) -> Vec<String> {
+pub fn settings(ports: &[u16]) -> Vec<String> {
     vec![r#"outbound.networks=["127.0.0.0/8"]"#.to_owned(), format!("outbound.ports={ports:?}")]
 }
 
@@ -308,12 +313,15 @@ impl Timed {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
         let clock = ManualClock::at(i64::try_from(now).expect("a time"));
         let site = Inside::timed_over(folder, clock.clone());
-        let engine = Arc::new(site.services.engine(site.registry.clone()).expect("an engine"));
-        let hub = Arc::new(EventHub::new(site.services.storage.clone()));
         declare(&site.registry, &*site.services.storage).expect("the declared webhooks");
-        let sender =
-            WebhookSender::start(WebhookContext::new(engine, hub, &site.services), Arc::default()).expect("a sender");
+        let sender = Timed::sender(&site);
         Timed { site, clock, sender }
+    }
+
+    fn sender(site: &Inside) -> WebhookSender {
+        let engine = Arc::new(site.services.engine(site.registry.clone()).expect("an engine"));
+        let hub = Arc::new(EventHub::new(site.registry.clone(), site.services.storage.clone()));
+        WebhookSender::start(WebhookContext::new(engine, hub, &site.services), Arc::default()).expect("a sender")
     }
 
     fn hook(&self, body: Value) -> Value {
@@ -479,21 +487,66 @@ fn bursts_are_gathered() {
 fn one_purge_is_sent_for_all_that_wait() {
     let receiver = HookReceiver::start();
     let timed = Timed::start(&receiver, "");
-    let hooks = [("/purge", "purge"), ("/events", "events")].map(|(path, format)| {
+    let hooks = [("/purge", "purge"), ("/events", "events"), ("/build", "build")].map(|(path, format)| {
         timed.hook(
             json!({"name": path, "url": receiver.url(path), "format": format, "resources": ["tags"], "enabled": false}),
         )
     });
     let make = |n: usize| timed.site.make("/cms/v2/tags", &json!({"name": format!("Tag {n}")}))["id"].clone();
-    let ids: Vec<Value> = (0..25).map(make).collect();
+    let ids: Vec<Value> = (0..130).map(make).collect();
     for hook in &hooks {
         let of = format!("/server/v1/webhooks/{}", hook["id"]);
         assert_eq!(timed.site.ask(Method::Post, &of, true, Some(&json!({"enabled": true}))).status, 200);
     }
-    let keys = receiver.wait("/purge", 1)[0].header("surrogate-key").to_owned();
-    assert!(ids.iter().all(|id| keys.split(' ').any(|key| key == format!("tags/{id}"))), "{keys}");
-    let events: Vec<Value> = receiver.wait("/events", 25).iter().map(|one| one.json()["record"].clone()).collect();
+    let purged = receiver.wait("/purge", 2);
+    for (purge, of) in purged.iter().zip(ids.chunks(100)) {
+        let keys = purge.header("surrogate-key").to_owned();
+        assert!(of.iter().all(|id| keys.split(' ').any(|key| key == format!("tags/{id}"))), "{keys}");
+    }
+    let events: Vec<Value> = receiver.wait("/events", 130).iter().map(|one| one.json()["record"].clone()).collect();
     assert_eq!(events, ids, "each is told of for itself");
+    // A build is the same for all changes, and is called once.
+    timed.wait(&hooks[2], "the build has come to the newest change", |hook| {
+        hook["state"] == "active" && !hook["last_sent"].is_null()
+    });
+    assert_eq!(receiver.wait("/build", 1).len(), 1);
+}
+
+#[test]
+fn a_receiver_is_told_that_it_missed_changes() {
+    let receiver = HookReceiver::start();
+    let mut timed = Timed::start(&receiver, "");
+    let body = |path: &str, format: &str| json!({"name": path, "url": receiver.url(path), "format": format, "resources": ["tags"], "enabled": false});
+    let hooks = [("/events", "events"), ("/build", "build")].map(|(path, format)| timed.hook(body(path, format)));
+    let make = |name: &str| timed.site.make("/cms/v2/tags", &json!({"name": name}))["id"].clone();
+    for name in ["Missed", "Ebb", "Flow"] {
+        make(name);
+    }
+    timed.sender.finish(Duration::from_secs(5));
+    timed.site.shorten_feed();
+    timed.sender = Timed::sender(&timed.site);
+    receiver.set(Answers::Status(500));
+    for hook in &hooks {
+        let of = format!("/server/v1/webhooks/{}", hook["id"]);
+        assert_eq!(timed.site.ask(Method::Post, &of, true, Some(&json!({"enabled": true}))).status, 200);
+    }
+    let first = receiver.wait("/events", 1)[0].clone();
+    let event = first.json();
+    assert_eq!((&event["type"], &event["addresses"]["all"]), (&json!("reset"), &json!(true)));
+    timed.wait(&hooks[0], "it has failed", |hook| hook["state"] == "failing");
+    receiver.wait("/build", 1);
+    receiver.set(Answers::Status(200));
+    timed.clock.advance(60);
+    let again = &receiver.wait("/events", 2)[1];
+    assert_eq!(
+        (again.json()["type"].clone(), again.header("webhook-id")),
+        (json!("reset"), first.header("webhook-id"))
+    );
+    receiver.wait("/build", 2);
+    let next = make("Next");
+    let all = || receiver.all("/events").iter().map(Received::json).collect::<Vec<_>>();
+    until("the next change arrives", || all().iter().any(|event| event["record"] == next));
+    assert!(all().iter().all(|event| event["type"] == "reset" || event["record"] == next), "{:?}", all());
 }
 
 #[test]
@@ -526,7 +579,10 @@ fn each_form_is_what_its_receiver_wants() {
     );
     let next = &receiver.wait("/next", 1)[0];
     assert_eq!(next.header("x-webhook-secret"), "s3cret");
-    assert_eq!(next.json(), json!({"contentType": "post", "contentId": post["id"]}));
+    assert_eq!(
+        next.json(),
+        json!({"contentType": "post", "contentId": post["id"], "tags": ["posts", format!("posts/{}", post["id"])]})
+    );
     let build = &receiver.wait("/build", 1)[0];
     assert_eq!((&*build.method, &*build.body, build.header("content-length")), ("POST", "", "0"));
     let chat = &receiver.wait("/chat", 1)[0];

@@ -134,7 +134,9 @@ fn a_site_of_plugins_comes_back_whole() {
     let [first, second] = twice(&server);
     assert_eq!(second, first);
     let (source, export) = (stored(&fs::read_to_string(file).expect("a file")), stored(&first));
-    let differences: Vec<&String> = source.symmetric_difference(&export).collect();
+    // The profile that is proposed has columns of its own for what the plugin says.
+    let own = |line: &&String| ["[\"seo_values\"]", "[\"noindex\"]"].iter().any(|key| line.contains(key));
+    let differences: Vec<&String> = source.symmetric_difference(&export).filter(|line| !own(line)).collect();
     assert!(source.len() > 1000 && differences.is_empty(), "{differences:#?}");
 }
 

@@ -11,7 +11,7 @@ cd "$folder"
 cp -r "$root/routes.toml" "$root/schemas" "$root/fixtures" .
 mkdir examples && cp -r "$root/examples/astro" examples
 # The address of the document, with a port that is free.
-port=$(node -e "const s = require('net').createServer().listen(0, () => { console.log(s.address().port); s.close(); })")
+port=$("$root/tests/free-port")
 sed -i "s#localhost:4321#localhost:$port#g" blocks/*
 
 # Packages that the test of the example has installed are copied, if the lock is the same; a site that is started goes on

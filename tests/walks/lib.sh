@@ -38,7 +38,8 @@ refused() {
 
 # Starts the server in the present folder, with these arguments: its address is `site`.
 start() {
-  local port=$((20000 + RANDOM % 12000))
+  local port
+  port=$("$root/tests/free-port")
   site=http://127.0.0.1:$port
   : >"$folder/log"
   CMS_SITE__BCRYPT_COST=4 "$program" --config routes.toml --set server.listen=127.0.0.1:$port "$@" 2>"$folder/log" &

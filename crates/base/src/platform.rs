@@ -2,8 +2,8 @@
 //! module in the program, so that nothing else asks which system it runs on.
 
 pub use system::{
-    FileIdentity, identity, make_private, make_private_folder, outlive_file_limits, private, read_exact_at, signal,
-    state,
+    FileIdentity, give_way, identity, make_private, make_private_folder, outlive_file_limits, private, read_exact_at,
+    signal, state,
 };
 
 use std::io;
@@ -50,6 +50,10 @@ mod system {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     use tokio::signal::unix::SignalKind;
+
+    /// A ninth of the time that a usual thread gets.
+    #[cfg(target_os = "linux")]
+    const LOW_PRIORITY: i32 = 10;
 
     /// A file, under whatever name: its device and number.
     pub type FileIdentity = (u64, u64);
@@ -125,6 +129,13 @@ mod system {
     pub fn unregister(registration: Registration) {
         signal_hook::low_level::unregister(registration);
     }
+
+    /// Has other threads go before this one where processors are busy. Only on Linux: elsewhere a priority is that of the process.
+    pub fn give_way() {
+        #[cfg(target_os = "linux")]
+        // A thread that may not has the priority that it had.
+        let _ = rustix::process::setpriority_process(None, LOW_PRIORITY);
+    }
 }
 
 /// Where files have no modes of Unix, they have the rights of their folder; nobody but the owner of a folder can be named here.
@@ -138,6 +149,8 @@ mod system {
     use std::time::SystemTime;
 
     pub type FileIdentity = (u64, u64);
+
+    pub fn give_way() {}
 
     pub fn identity(_about: &Metadata) -> Option<FileIdentity> {
         None

@@ -5,7 +5,8 @@
 //!
 //! A job is done for somebody ([`JobOwner`]). Owners take turns, however many jobs each has waiting. None has more than
 //! half of the places, and when all are taken, the owner with the most gives one up for one with fewer. So a caller who
-//! fills the queue keeps nobody else out of it, and others wait for one job of that caller at a time.
+//! fills the queue keeps nobody else out of it, and others wait for one job of that caller at a time. Where jobs wait for
+//! somebody else, who may take all the time that there is, an owner has only some of the threads.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -69,6 +70,9 @@ struct JobQueue {
     turns: VecDeque<JobOwner>,
     length: usize,
     most: usize,
+    /// Jobs that threads carry out, by owner, and how many of one owner there are at most.
+    running: HashMap<JobOwner, usize>,
+    most_running: usize,
     closed: bool,
 }
 
@@ -82,6 +86,18 @@ pub enum PoolError {
 }
 
 impl JobQueue {
+    fn new(most: usize, most_running: usize) -> JobQueue {
+        JobQueue {
+            jobs: HashMap::new(),
+            turns: VecDeque::new(),
+            length: 0,
+            most: most.max(1),
+            running: HashMap::new(),
+            most_running: most_running.max(1),
+            closed: false,
+        }
+    }
+
     /// Adds a job; the one that gives up its place for it.
     ///
     /// # Errors
@@ -112,18 +128,34 @@ impl JobQueue {
         Ok(job)
     }
 
-    /// The oldest job of the owner whose turn it is.
-    fn pop(&mut self) -> Option<Job> {
-        let owner = self.turns.pop_front()?;
+    /// The position of the first owner who may have a thread.
+    fn turn(&self) -> Option<usize> {
+        self.turns.iter().position(|owner| self.running.get(owner).is_none_or(|own| *own < self.most_running))
+    }
+
+    /// The oldest job of the owner whose turn it is. It runs until [`JobQueue::done`].
+    fn pop(&mut self) -> Option<(JobOwner, Job)> {
+        let owner = self.turns.remove(self.turn()?)?;
         let jobs = self.jobs.get_mut(&owner)?;
-        let job = jobs.pop_front();
+        let job = jobs.pop_front()?;
         if jobs.is_empty() {
             self.jobs.remove(&owner);
         } else {
             self.turns.push_back(owner);
         }
         self.length -= 1;
-        job
+        *self.running.entry(owner).or_default() += 1;
+        Some((owner, job))
+    }
+
+    /// A job of the owner has ended.
+    fn done(&mut self, owner: JobOwner) {
+        if let Some(own) = self.running.get_mut(&owner) {
+            *own -= 1;
+            if *own == 0 {
+                self.running.remove(&owner);
+            }
+        }
     }
 }
 
@@ -132,23 +164,21 @@ impl PoolState {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job, as soon as there is one; `None` when there will be none.
-    fn next(&self) -> Option<Job> {
-        let idle = |queue: &mut JobQueue| queue.length == 0 && !queue.closed;
+    /// The next job with its owner, as soon as there is one; `None` when there will be none for this thread.
+    fn next(&self) -> Option<(JobOwner, Job)> {
+        let idle = |queue: &mut JobQueue| queue.turn().is_none() && !queue.closed;
         self.changed.wait_while(self.queue(), idle).unwrap_or_else(PoisonError::into_inner).pop()
     }
 }
 
 impl Pool {
-    /// Starts `workers` threads; `queue` jobs may wait.
+    /// Starts `workers` threads, of which one owner has `own` at a time; `queue` jobs may wait.
     ///
     /// # Errors
     /// A thread cannot be started.
-    pub fn start(name: &str, workers: usize, queue: usize) -> std::io::Result<Pool> {
-        let queue =
-            JobQueue { jobs: HashMap::new(), turns: VecDeque::new(), length: 0, most: queue.max(1), closed: false };
-        let shared =
-            Arc::new(PoolState { queue: Mutex::new(queue), changed: Condvar::new(), waiting: AtomicUsize::new(0) });
+    pub fn start(name: &str, (workers, own): (usize, usize), queue: usize) -> std::io::Result<Pool> {
+        let queue = Mutex::new(JobQueue::new(queue, own));
+        let shared = Arc::new(PoolState { queue, changed: Condvar::new(), waiting: AtomicUsize::new(0) });
         let pool = Pool { shared };
         for _ in 0..workers.max(1) {
             let shared = Arc::clone(&pool.shared);
@@ -212,9 +242,11 @@ impl Drop for QueueSlot {
 }
 
 fn work(shared: &PoolState) {
-    while let Some(job) = shared.next() {
+    while let Some((owner, job)) = shared.next() {
         // A job that panics must not end the thread: its caller sees a closed channel.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job(JobTurn::Begins)));
+        // No other thread has to be woken: this one takes what may run now.
+        shared.queue().done(owner);
     }
 }
 
@@ -384,7 +416,7 @@ mod tests {
 
     #[tokio::test]
     async fn jobs_are_done_refused_and_survived() {
-        let pool = Pool::start("test", 1, 2).expect("a thread");
+        let pool = Pool::start("test", (1, 1), 2).expect("a thread");
         let run = |n: i64| pool.run(JobOwner::user(n), move || n);
         assert_eq!(run(7).await, Ok(7));
         let broken = pool.run(JobOwner::PROGRAM, || panic!("a job of the test"));
@@ -411,7 +443,7 @@ mod tests {
 
     #[test]
     fn owners_take_turns_and_the_one_with_the_most_gives_up_a_place() {
-        let mut queue = JobQueue { jobs: HashMap::new(), turns: VecDeque::new(), length: 0, most: 8, closed: false };
+        let mut queue = JobQueue::new(8, 1);
         let order = Arc::new(Mutex::new(Vec::new()));
         let job = |owner: i64| -> Job {
             let order = Arc::clone(&order);
@@ -430,12 +462,28 @@ mod tests {
         assert_eq!([3, 4, 3, 4].map(&mut push), [Ok(true); 4], "others find places");
         assert_eq!(push(3), Err(PoolError::Busy), "nobody has more than one more");
         assert_eq!(order.lock().expect("a lock").drain(..).filter(|(owner, _)| *owner > 2).count(), 0);
-        while let Some(job) = queue.pop() {
+        while let Some((owner, job)) = queue.pop() {
             job(JobTurn::Begins);
+            queue.done(owner);
         }
         let done: Vec<i64> = order.lock().expect("a lock").iter().map(|(owner, _)| *owner).collect();
         assert_eq!(done, [1, 2, 3, 4, 1, 2, 3, 4]);
-        assert_eq!((queue.length, queue.turns.len(), queue.jobs.len()), (0, 0, 0));
+        assert_eq!((queue.length, queue.turns.len(), queue.jobs.len(), queue.running.len()), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn an_owner_has_only_some_of_the_threads() {
+        let mut queue = JobQueue::new(16, 2);
+        for owner in [1, 1, 1, 1, 2] {
+            assert!(queue.push(JobOwner::user(owner), Box::new(|_| {})).is_ok());
+        }
+        let begin = |queue: &mut JobQueue| queue.pop().map(|(owner, _)| owner);
+        let (one, two) = (Some(JobOwner::user(1)), Some(JobOwner::user(2)));
+        assert_eq!([0; 4].map(|_| begin(&mut queue)), [one, two, one, None], "the third job of one owner waits");
+        assert!(queue.push(JobOwner::user(2), Box::new(|_| {})).is_ok());
+        assert_eq!([0; 2].map(|_| begin(&mut queue)), [two, None], "another one passes it");
+        queue.done(JobOwner::user(1));
+        assert_eq!([0; 2].map(|_| begin(&mut queue)), [one, None]);
     }
 
     #[tokio::test]

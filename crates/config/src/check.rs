@@ -4,24 +4,44 @@
 
 use super::grammar::Grammar;
 use super::read::MOST_PROBLEMS;
-use super::tree::{Data, Node, Sources, dotted, pointer_segments};
+use super::tree::{Data, Member, Node, Sources, dotted, pointer_segments};
 use crate::Problem;
 use cms_declaration::units::FORMATS;
-use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use serde_json::Value;
+use jsonschema::{ValidationError, Validator};
+use serde_json::{Map, Value};
 
 /// Every deviation of a tree, whose value is given, too, from a grammar. `partial`: some file could not be read, so absent keys
 /// prove nothing.
-pub fn check(grammar: &Grammar, (root, value): (&Node, &Value), sources: &Sources, partial: bool) -> Vec<Problem> {
+pub fn check(grammar: &Grammar, tree: (&Node, &Value), sources: &Sources, partial: bool) -> Vec<Problem> {
+    check_by(grammar.validator(), grammar, tree, sources, partial)
+}
+
+/// The deviations of what is not as shipped. Nothing is said about keys that should be there.
+pub fn check_own(grammar: &Grammar, root: &Node, sources: &Sources) -> Vec<Problem> {
+    let own = |(key, member): (&String, &Member)| {
+        (!sources.is_all_verbatim(&member.node)).then(|| (key.clone(), member.node.to_value()))
+    };
+    let own: Map<String, Value> = root.as_table().into_iter().flatten().filter_map(own).collect();
+    let part = grammar.part(own.keys());
+    check_by(part.validator(), grammar, (root, &Value::Object(own)), sources, true)
+}
+
+fn check_by(
+    validator: &Validator,
+    grammar: &Grammar,
+    (root, value): (&Node, &Value),
+    sources: &Sources,
+    partial: bool,
+) -> Vec<Problem> {
     let mut check = Check { grammar, root, sources, partial, found: Vec::new() };
-    for error in grammar.validator().iter_errors(value) {
+    for error in validator.iter_errors(value) {
         check.tell(&error);
         if check.found.len() >= MOST_PROBLEMS {
             break;
         }
     }
-    check.whole_numbers(&mut Vec::new(), root);
+    check.whole_numbers();
     check.found
 }
 
@@ -40,6 +60,23 @@ pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clo
     }
     let names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
     (1..=30).contains(&names.len()).then(|| format!("known here: {}", names.join(", ")))
+}
+
+/// The paths, last segment first, of floats that have no fraction.
+fn whole_floats(node: &Node) -> Vec<Vec<String>> {
+    let below = |segment: &dyn Fn() -> String, node: &Node| {
+        whole_floats(node).into_iter().map(|path| [path, vec![segment()]].concat()).collect::<Vec<_>>()
+    };
+    match &node.data {
+        Data::Number(number) if number.as_f64().is_some_and(|n| number.is_f64() && n.fract() == 0.0) => {
+            vec![Vec::new()]
+        }
+        Data::Array(items) => {
+            items.iter().enumerate().flat_map(|(index, item)| below(&|| index.to_string(), item)).collect()
+        }
+        Data::Table(table) => table.iter().flat_map(|(key, member)| below(&|| key.clone(), &member.node)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 struct Check<'a> {
@@ -150,27 +187,11 @@ impl Check<'_> {
     }
 
     /// JSON Schema accepts 2.0 as an integer; the types behind the grammar do not.
-    fn whole_numbers(&mut self, path: &mut Vec<String>, node: &Node) {
-        match &node.data {
-            Data::Number(number) if number.as_f64().is_some_and(|n| number.is_f64() && n.fract() == 0.0) => {
-                let whole = self.grammar.at(path).is_some_and(|schema| schema["type"] == "integer");
-                whole.then(|| self.wrong_type(path, "an integer"));
-            }
-            Data::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    path.push(index.to_string());
-                    self.whole_numbers(path, item);
-                    path.pop();
-                }
-            }
-            Data::Table(table) => {
-                for (key, member) in table {
-                    path.push(key.clone());
-                    self.whole_numbers(path, &member.node);
-                    path.pop();
-                }
-            }
-            _ => {}
+    fn whole_numbers(&mut self) {
+        for mut path in whole_floats(self.root) {
+            path.reverse();
+            let whole = self.grammar.at(&path).is_some_and(|schema| schema["type"] == "integer");
+            whole.then(|| self.wrong_type(&path, "an integer"));
         }
     }
 

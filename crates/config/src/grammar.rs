@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The keys of [`FileKeys`].
 pub const FILE_KEYS: [&str; 3] = ["include", "overlays", "remove"];
@@ -60,7 +60,7 @@ fn held(kept: &Mutex<Weak<Grammar>>, make: impl FnOnce() -> Grammar) -> Arc<Gram
 #[derive(Debug)]
 pub struct Grammar {
     document: Value,
-    validator: Validator,
+    validator: OnceLock<Validator>,
 }
 
 impl Grammar {
@@ -68,23 +68,50 @@ impl Grammar {
     /// holds it.
     pub fn declaration() -> Arc<Grammar> {
         static HELD: Mutex<Weak<Grammar>> = Mutex::new(Weak::new());
-        held(&HELD, || Grammar::new(schema_of::<Declaration>()))
+        held(&HELD, || Grammar::of(schema_of::<Declaration>()))
     }
 
     /// The grammar of [`FileKeys`].
     pub fn file_keys() -> Arc<Grammar> {
         static HELD: Mutex<Weak<Grammar>> = Mutex::new(Weak::new());
-        held(&HELD, || Grammar::new(schema_of::<FileKeys>()))
+        held(&HELD, || Grammar::of(schema_of::<FileKeys>()))
     }
 
-    fn new(document: Value) -> Grammar {
-        let validator = jsonschema::draft7::new(&document).expect("the schema of our own types compiles");
-        Grammar { document, validator }
+    fn of(document: Value) -> Grammar {
+        Grammar { document, validator: OnceLock::new() }
     }
 
     /// The compiled schema.
     pub fn validator(&self) -> &Validator {
-        &self.validator
+        let compile = || jsonschema::draft7::new(&self.document).expect("the schema of our own types compiles");
+        self.validator.get_or_init(compile)
+    }
+
+    /// The grammar of some keys at the top, which is compiled sooner than the whole. Nothing is required.
+    pub fn part<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Grammar {
+        let known = |key: &String| Some((key.clone(), self.document["properties"].get(key)?.clone()));
+        let properties: Map<String, Value> = keys.filter_map(known).collect();
+        let mut definitions = Map::new();
+        properties.values().for_each(|schema| self.define(schema, &mut definitions));
+        let closed = &self.document["additionalProperties"];
+        Grammar::of(json!({"properties": properties, "additionalProperties": closed, "definitions": definitions}))
+    }
+
+    /// Adds the definitions that a schema refers to.
+    fn define(&self, schema: &Value, definitions: &mut Map<String, Value>) {
+        match schema {
+            Value::Object(map) => {
+                let name = map.get("$ref").and_then(Value::as_str).and_then(|of| of.strip_prefix("#/definitions/"));
+                if let Some(name) = name.filter(|name| !definitions.contains_key(*name)) {
+                    let definition = &self.document["definitions"][name];
+                    definitions.insert(name.to_owned(), definition.clone());
+                    self.define(definition, definitions);
+                }
+                map.values().for_each(|inner| self.define(inner, definitions));
+            }
+            Value::Array(list) => list.iter().for_each(|inner| self.define(inner, definitions)),
+            _ => {}
+        }
     }
 
     /// The schema of the value at a path, references followed; `None` when no such key is allowed.

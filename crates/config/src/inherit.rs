@@ -27,7 +27,7 @@ const OWN: [&str; 11] = [
 ];
 
 /// The tables of resources, in the order in which `extends` is looked up.
-const TABLES: [&str; 2] = ["base_resources", "resources"];
+static TABLES: [&str; 2] = ["base_resources", "resources"];
 
 /// Merges each resource over the one that it extends.
 pub fn inherit(reader: &mut Reader<'_>, merged: &mut MergeResult) {
@@ -96,9 +96,7 @@ impl Inheritance<'_, '_> {
         place: Span,
         chain: &[(&'static str, String)],
     ) -> Option<&'static str> {
-        let tables = if table == TABLES[0] { &TABLES[..1] } else { &TABLES[..] };
-        let found = tables.iter().copied().find(|table| root.at(&[table, wanted]).is_some());
-        match found {
+        match declaring(root, table, wanted) {
             Some(found) if chain.iter().any(|(table, name)| *table == found && name == wanted) => {
                 let names: Vec<&str> = chain.iter().map(|(_, name)| name.as_str()).chain([wanted]).collect();
                 let message = format!("these resources extend each other: {}", names.join(" -> "));
@@ -108,7 +106,7 @@ impl Inheritance<'_, '_> {
             }
             Some(found) => Some(found),
             None => {
-                let names: Vec<String> = tables.iter().flat_map(|table| names(root, table)).collect();
+                let names: Vec<String> = searched(table).iter().flat_map(|table| names(root, table)).collect();
                 let hint = suggestion(wanted, names.iter().map(String::as_str));
                 if !self.reader.partial {
                     self.reader.report(place, format!("there is no resource `{wanted}` to extend"), hint);
@@ -118,6 +116,28 @@ impl Inheritance<'_, '_> {
             }
         }
     }
+}
+
+/// A resource, what it extends, and so on: the table and the name of each.
+pub fn line(root: &Node, name: &str) -> Vec<(&'static str, String)> {
+    let mut line = vec![(TABLES[1], name.to_owned())];
+    while let Some((table, name)) = line.last()
+        && let Some((wanted, _)) = root.at(&[table, name.as_str()]).and_then(extended)
+    {
+        let Some(from) = declaring(root, table, &wanted) else { break };
+        line.push((from, wanted));
+    }
+    line
+}
+
+/// The table with what a resource of a table extends.
+fn declaring(root: &Node, table: &str, wanted: &str) -> Option<&'static str> {
+    searched(table).iter().copied().find(|table| root.at(&[table, wanted]).is_some())
+}
+
+/// The tables in which it may be.
+fn searched(table: &str) -> &'static [&'static str] {
+    if table == TABLES[0] { &TABLES[..1] } else { &TABLES }
 }
 
 /// Whether a resource has the value at a path from the one that it extends: then both have it from one place in a file.

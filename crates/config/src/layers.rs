@@ -5,7 +5,7 @@
 use super::check::{self, suggestion};
 use super::grammar::{FILE_KEYS, FileKeys, Grammar, Overlay};
 use super::read::Reader;
-use super::tree::{Data, Member, Node, Span, Table, dotted};
+use super::tree::{Data, Member, Node, Sources, Span, Table, dotted};
 use super::{merge, parse_toml};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -61,6 +61,9 @@ pub struct MergeResult {
     /// Names of the schema files that any layer declares, also of resources that a later layer removes: changes to
     /// those are moot, not wrong.
     pub schema_stems: HashSet<String>,
+    /// Keys of one or two segments at or below which the declaration is not as the program has it: a file of the user's, the
+    /// environment or the command line says or removes something.
+    pub own: Vec<Vec<String>>,
 }
 
 /// A change to the schema file of this name. Separate from the declaration, because `false` and `remove` refer to
@@ -105,9 +108,13 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
 pub fn merge(reader: &mut Reader<'_>, layers: Vec<Layer>, settings: &[Node]) -> MergeResult {
     let span = layers.first().map_or(NOWHERE, |layer| layer.root.span);
     let root = Node::table(span);
-    let mut merged = MergeResult { root, edits: Vec::new(), waiting: Vec::new(), schema_stems: HashSet::new() };
+    let (edits, waiting) = (Vec::new(), Vec::new());
+    let mut merged = MergeResult { root, edits, waiting, schema_stems: HashSet::new(), own: Vec::new() };
     for layer in layers {
         for removal in layer.removals {
+            if !reader.sources.is_verbatim(removal.place.source) {
+                merged.own.push(removal.path.iter().take(2).cloned().collect());
+            }
             remove(reader, &mut merged, removal);
         }
         lay_over(reader, &mut merged, layer.root);
@@ -295,6 +302,7 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut MergeResult, mut root: Node) {
     let resources = tables.flat_map(Table::values);
     let files = resources.filter_map(|resource| resource.node.child("schema")?.as_str());
     merged.schema_stems.extend(files.map(schema_stem));
+    own_keys(&reader.sources, &root, &[], &mut merged.own);
     let schemas = root.as_table_mut().and_then(|table| table.shift_remove("schemas"));
     merge::overlay_keeping_appends(&mut merged.root, root, &reader.sources, &mut reader.problems);
     let Some(schemas) = schemas else { return };
@@ -309,6 +317,18 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut MergeResult, mut root: Node) {
                 let message = format!("`{}` must be a table, not {}", dotted(&["schemas", &stem]), node.kind());
                 reader.report(node.span, message, None);
             }
+        }
+    }
+}
+
+/// See [`MergeResult::own`].
+fn own_keys(sources: &Sources, node: &Node, above: &[String], own: &mut Vec<Vec<String>>) {
+    for (key, member) in node.as_table().into_iter().flatten() {
+        let path = [above, &[key.trim_start_matches('+').to_owned()]].concat();
+        match path.len() == 1 && member.node.as_table().is_some() {
+            true => own_keys(sources, &member.node, &path, own),
+            false if sources.is_all_verbatim(&member.node) => {}
+            false => own.push(path),
         }
     }
 }

@@ -18,7 +18,7 @@ mod prefix;
 mod problem;
 mod read;
 mod references;
-mod schema_files;
+pub mod schema_files;
 pub mod settings;
 pub mod shipped;
 pub mod source;

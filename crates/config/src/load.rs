@@ -8,7 +8,7 @@
 use super::check;
 use super::grammar::Grammar;
 use super::inherit;
-use super::layers;
+use super::layers::{self, MergeResult};
 use super::prefix;
 use super::read::{MOST_PROBLEMS, Reader};
 use super::schema_files::{EntryFiles, entry_files, schema_files};
@@ -21,6 +21,7 @@ use crate::Problem;
 use cms_declaration::Declaration;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,6 +39,8 @@ pub struct LoadedDeclaration {
     pub(super) sources: Arc<Sources>,
     pub(super) root: Arc<Node>,
     pub(super) schema_trees: Arc<IndexMap<String, Node>>,
+    own: Vec<Vec<String>>,
+    shipped_schemas: HashSet<String>,
 }
 
 /// Loads the declaration that starts in a file, or the shipped one.
@@ -79,7 +82,8 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     }
     let entries = entry_files(&mut reader, &mut merged, &prefix);
     let files = std::mem::take(&mut reader.files);
-    LoadAttempt { outcome: finish(reader, grammar, merged.root, schema_trees, entries), files }
+    let outcome = finish(reader, grammar, merged, schema_trees, entries);
+    LoadAttempt { outcome, files }
 }
 
 /// The environment of the process, for [`load`]; variables that are not text are left out.
@@ -108,6 +112,28 @@ impl LoadedDeclaration {
         shipped::is_shipped(self.sources.name(self.root.locate(path).source))
     }
 
+    /// Whether the value at a path stands in a file of which the program holds the same text.
+    pub fn is_verbatim(&self, path: &[&str]) -> bool {
+        self.sources.is_verbatim(self.root.locate(path).source)
+    }
+
+    /// Whether a schema file is as the program holds it, and what it refers to, too.
+    pub fn is_shipped_schema(&self, file: &str) -> bool {
+        self.shipped_schemas.contains(file)
+    }
+
+    /// Whether all at and below a path of one or two keys is as the program has it.
+    pub fn is_untouched(&self, path: &[&str]) -> bool {
+        is_untouched(&self.own, path)
+    }
+
+    /// The same of a resource, its schema file and what it extends.
+    pub fn is_untouched_resource(&self, name: &str) -> bool {
+        let resource = self.declaration.resources.get(name);
+        resource.is_some_and(|resource| self.is_shipped_schema(&resource.schema))
+            && inherit::line(&self.root, name).iter().all(|(table, name)| self.is_untouched(&[table, name]))
+    }
+
     /// Whether the environment or the command line gives the value at a path, and no file.
     pub fn is_given_at_start(&self, path: &[&str]) -> bool {
         [COMMAND_LINE, ENVIRONMENT].contains(&self.sources.name(self.root.locate(path).source))
@@ -133,15 +159,24 @@ impl LoadedDeclaration {
     }
 }
 
+fn is_untouched(own: &[Vec<String>], path: &[&str]) -> bool {
+    !own.iter().any(|own| own.iter().zip(path).all(|(own, key)| own == key))
+}
+
 fn finish(
     mut reader: Reader<'_>,
     grammar: Arc<Grammar>,
-    root: Node,
+    MergeResult { root, own, .. }: MergeResult,
     schema_trees: IndexMap<String, Node>,
     entries: EntryFiles,
 ) -> Result<LoadedDeclaration, Vec<Problem>> {
-    let value = root.to_value();
-    reader.problems.extend(check::check(&grammar, (&root, &value), &reader.sources, reader.partial));
+    let read = || Declaration::read(root.to_value());
+    // The shipped declarations have been checked before; where anything is wrong, all problems are reported.
+    let sound = reader.problems.is_empty() && check::check_own(&grammar, &root, &reader.sources).is_empty();
+    let declaration = sound.then(read).and_then(Result::ok);
+    if declaration.is_none() {
+        reader.problems.extend(check::check(&grammar, (&root, &root.to_value()), &reader.sources, reader.partial));
+    }
     reader.problems = Problem::sorted(reader.problems);
     if reader.problems.len() >= MOST_PROBLEMS {
         reader.problems.truncate(MOST_PROBLEMS);
@@ -150,15 +185,19 @@ fn finish(
     if !reader.problems.is_empty() {
         return Err(reader.problems);
     }
-    let declaration = Declaration::read(value).map_err(|error| {
+    let declaration = declaration.map_or_else(read, Ok).map_err(|error| {
         // The check covers everything that the types require; should it ever not, the user still gets the reason.
         let file = reader.origin.name(&reader.origin.main());
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;
     let schemas = schema_trees.iter().map(|(key, tree)| (key.clone(), tree.to_value())).collect();
+    let shipped = schema_trees
+        .iter()
+        .filter(|(_, tree)| is_untouched(&own, &["schemas"]) && reader.sources.is_all_verbatim(tree));
+    let shipped_schemas = shipped.map(|(key, _)| key.clone()).collect();
     let (sources, root, schema_trees) = (Arc::new(reader.sources), Arc::new(root), Arc::new(schema_trees));
     let declaration = Arc::new(declaration);
-    Ok(LoadedDeclaration { declaration, schemas, entries, grammar, sources, root, schema_trees })
+    Ok(LoadedDeclaration { declaration, schemas, entries, grammar, sources, root, schema_trees, own, shipped_schemas })
 }
 
 #[cfg(test)]
@@ -561,7 +600,7 @@ mod tests {
         );
         let cms = ("schemas/dialects/cms.toml", "resources.books.entries_file = \"more/shelf-entries.json\"");
         let loaded = load_texts(&base_and(&[cms, entries]), &[], &[]).expect("sound");
-        assert_eq!(*loaded.entries[entries.0], [json!({"name": "cms/a"}), json!({"CMS": 1})]);
+        assert_eq!(loaded.entries[entries.0].entries(), [json!({"name": "cms/a"}), json!({"CMS": 1})]);
         assert_eq!(loaded.declaration.resources["books"].entries_file.as_deref(), Some(entries.0));
 
         let shipped = load(None, &["site.prefix=wp".to_owned()], []).expect("sound");
@@ -571,8 +610,34 @@ mod tests {
             let (_, text) = shipped::FILES.iter().find(|(name, _)| name == key).expect("is shipped");
             let source = sources.add(key, *text);
             let tree = super::super::parse_json::parse(&sources, source, &mut Vec::new()).expect("is JSON");
-            assert_eq!(tree.child("entries").map(Node::to_value), Some(json!(**entries)), "{key}");
+            assert_eq!(tree.child("entries").map(Node::to_value), Some(json!(entries.entries())), "{key}");
         }
+    }
+
+    #[test]
+    fn what_the_user_touches_is_known() {
+        let check = |site: &str, sets: &[&str], path: &[&str], untouched: bool| {
+            let files: Vec<(&str, &str)> = shipped::FILES.iter().copied().chain([("site.toml", site)]).collect();
+            let loaded = load_texts(&files, sets, &[]).map_err(|problems| printed(&problems)).expect(site);
+            assert_eq!(loaded.is_untouched(path), untouched, "{path:?} with {site:?} {sets:?}");
+            loaded
+        };
+        check("", &["site.prefix=wp"], &["resources"], true);
+        check("", &["site.prefix=wp"], &["site"], false);
+        check("", &["xmlrpc.enabled=false"], &["xmlrpc"], false);
+        let own = "resources.posts.base = \"articles\"";
+        for (path, untouched) in
+            [(&["resources"][..], false), (&["resources", "posts"][..], false), (&["resources", "pages"][..], true)]
+        {
+            check(own, &[], path, untouched);
+        }
+        check("remove = [\"xmlrpc.methods.\\\"demo.sayHello\\\"\"]", &[], &["xmlrpc"], false);
+        check("[roles]\nauthor = false", &[], &["roles"], false);
+        // A resource has its schema and the one that it extends as parts.
+        let posts = |site| check(site, &[], &["args"], true).is_untouched_resource("posts");
+        assert!(posts("resources.pages.base = \"sheets\""));
+        assert!(!posts("base_resources.content.editors_only = true"));
+        assert!(!posts("schemas.page.title = \"Sheet\""));
     }
 
     #[test]

@@ -47,7 +47,8 @@ const PLACES: [&str; 2] = ["{prefix}", "{PREFIX}"];
 
 /// Whether the prefix is to be filled in anywhere in a text.
 pub fn is_in(text: &str) -> bool {
-    PLACES.iter().any(|place| text.contains(place))
+    // Most texts have no brace at all.
+    text.contains('{') && PLACES.iter().any(|place| text.contains(place))
 }
 
 fn fill_text(text: &mut String, prefix: &str) {

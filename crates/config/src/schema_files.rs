@@ -14,7 +14,31 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The entries of each file that resources name as `entries_file`, by its key.
-pub type EntryFiles = IndexMap<String, Arc<Vec<Value>>>;
+pub type EntryFiles = IndexMap<String, EntryFile>;
+
+/// The entries of a file.
+#[derive(Clone, Debug)]
+pub enum EntryFile {
+    /// The text of a shipped file, which is sound: it is read when its entries are needed.
+    Shipped(&'static str),
+    Read(Arc<Vec<Value>>),
+}
+
+impl EntryFile {
+    /// The entries; those of a shipped file are read at each call.
+    pub fn entries(&self) -> Vec<Value> {
+        match self {
+            EntryFile::Read(entries) => entries.to_vec(),
+            EntryFile::Shipped(text) => {
+                let mut file = serde_json::from_str::<Value>(text).unwrap_or_default();
+                match file.get_mut(ENTRIES).map(Value::take) {
+                    Some(Value::Array(entries)) => entries,
+                    _ => Vec::new(),
+                }
+            }
+        }
+    }
+}
 
 /// The key by which a resource names its schema file.
 const SCHEMA: &str = "schema";
@@ -195,24 +219,20 @@ pub fn entry_files(reader: &mut Reader<'_>, merged: &mut MergeResult, prefix: &s
         let Data::String(name) = &mut place.data else { continue };
         *name = reader.resolve(at.source, name);
         if !files.contains_key(name) {
-            let entries = entries(reader, name, at, prefix).unwrap_or_default();
-            files.insert(name.clone(), Arc::new(entries));
+            let none = || EntryFile::Read(Arc::default());
+            let file = entry_file(reader, name, at, prefix).unwrap_or_else(none);
+            files.insert(name.clone(), file);
         }
     }
     files
 }
 
-/// The entries of a file. `None`: it has a problem, which is reported.
-fn entries(reader: &mut Reader<'_>, key: &str, named_at: Span, prefix: &str) -> Option<Vec<Value>> {
+/// A file of entries. `None`: it has a problem, which is reported.
+fn entry_file(reader: &mut Reader<'_>, key: &str, named_at: Span, prefix: &str) -> Option<EntryFile> {
     let source = reader.source(key, Some(named_at), false)?;
-    let text = reader.sources.text(source);
     // Nobody asks for places in a file that is known to be sound.
-    if shipped::has(key, text)
-        && !prefix::is_in(text)
-        && let Ok(mut file) = serde_json::from_str::<Value>(text)
-        && let Some(Value::Array(entries)) = file.get_mut(ENTRIES).map(Value::take)
-    {
-        return Some(entries);
+    if let Some(text) = shipped::same(key, reader.sources.text(source)).filter(|text| !prefix::is_in(text)) {
+        return Some(EntryFile::Shipped(text));
     }
     let mut tree = parse_json::parse(&reader.sources, source, &mut reader.problems)?;
     prefix::fill(reader, &mut tree, prefix);
@@ -221,7 +241,7 @@ fn entries(reader: &mut Reader<'_>, key: &str, named_at: Span, prefix: &str) -> 
     if entries.is_none() {
         reader.report(tree.span, format!("a file of entries has them in a list `{ENTRIES}`"), None);
     }
-    entries
+    entries.map(|entries| EntryFile::Read(Arc::new(entries)))
 }
 
 fn read(reader: &mut Reader<'_>, key: &str, named_at: Span) -> Option<Node> {

@@ -64,9 +64,22 @@ pub fn is_shipped(file: &str) -> bool {
     FILES.iter().any(|(name, _)| name.starts_with(SCHEMAS) && file.ends_with(name))
 }
 
-/// Whether a file is shipped with exactly this text.
-pub fn has(key: &str, text: &str) -> bool {
-    FILES.iter().any(|(name, shipped)| *name == key && *shipped == text)
+/// The text of a shipped file, if it is exactly this one.
+pub fn same(key: &str, text: &str) -> Option<&'static str> {
+    FILES.iter().find(|(name, shipped)| *name == key && *shipped == text).map(|(_, shipped)| *shipped)
+}
+
+/// Whether a shipped file has exactly this text.
+pub fn is_text(text: &str) -> bool {
+    FILES.iter().any(|(_, shipped)| *shipped == text)
+}
+
+/// The keys of a table of a shipped file; none where there is no such table.
+pub fn keys_of(file: &str, path: &[&str]) -> Vec<String> {
+    let text = FILES.iter().find(|(name, _)| *name == file).map_or("", |(_, text)| *text);
+    let root: toml::Table = toml::from_str(text).unwrap_or_default();
+    let table = path.iter().try_fold(&root, |table, key| table.get(*key)?.as_table());
+    table.into_iter().flat_map(toml::Table::keys).cloned().collect()
 }
 
 fn files_of_init() -> Vec<(&'static str, &'static str)> {
@@ -181,6 +194,14 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_of_a_shipped_file_has_its_keys() {
+        let keys = keys_of("schemas/profiles/seo.toml", &["seo", "import"]);
+        assert!(keys.iter().any(|key| key == "_yoast_wpseo_title"), "{keys:?}");
+        assert_eq!(keys_of("schemas/profiles/seo.toml", &["seo", "nothing"]), [""; 0]);
+        assert_eq!(keys_of("schemas/none.toml", &[]), [""; 0]);
+    }
 
     #[test]
     fn init_writes_once_and_never_over_anything() {

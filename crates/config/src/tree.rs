@@ -3,6 +3,7 @@
 //! Owns nodes, sources and places. It knows neither TOML nor JSON (see `parse_toml`, `parse_json`) nor what any key
 //! means.
 
+use super::shipped;
 use crate::Problem;
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
@@ -193,6 +194,8 @@ pub struct Sources {
 struct SourceText {
     name: Arc<str>,
     text: String,
+    /// A shipped file has exactly this text.
+    verbatim: bool,
     /// Where each line starts; computed when a place is first needed.
     lines: OnceLock<Vec<usize>>,
 }
@@ -214,8 +217,9 @@ impl SourceText {
 impl Sources {
     /// Stores a text under the name that problems show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
-        let name = name.into().into();
-        self.list.push(SourceText { name, text: text.into(), lines: OnceLock::new() });
+        let (name, text) = (name.into().into(), text.into());
+        let verbatim = shipped::is_text(&text);
+        self.list.push(SourceText { name, text, verbatim, lines: OnceLock::new() });
         self.list.len() - 1
     }
 
@@ -227,6 +231,21 @@ impl Sources {
     /// The text of a source.
     pub fn text(&self, source: usize) -> &str {
         self.list.get(source).map_or("", |text| &text.text)
+    }
+
+    /// Whether a shipped file has exactly the text of a source.
+    pub fn is_verbatim(&self, source: usize) -> bool {
+        self.list.get(source).is_some_and(|text| text.verbatim)
+    }
+
+    /// Whether everything in a tree stands in shipped files as it does there.
+    pub fn is_all_verbatim(&self, node: &Node) -> bool {
+        let below = match &node.data {
+            Data::Array(items) => items.iter().all(|item| self.is_all_verbatim(item)),
+            Data::Table(table) => table.values().all(|member| self.is_all_verbatim(&member.node)),
+            _ => true,
+        };
+        below && self.is_verbatim(node.span.source)
     }
 
     /// The texts, in the order in which they were read.

@@ -1,7 +1,7 @@
 //! A resource's entries in lists of types and taxonomies, and options of handlers in addition to its schema.
 
 use super::views::Views;
-use crate::units::Duration;
+use crate::units::{Duration, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -313,6 +313,41 @@ pub struct OAuthOptions {
     /// Schemes of programs without a full stop that are accepted in such addresses.
     #[serde(default)]
     pub schemes: Vec<String>,
+    /// Programs that nobody registers: their id is the address of a document that describes them.
+    #[serde(default)]
+    pub documents: ClientDocumentOptions,
+}
+
+/// See [`OAuthOptions::documents`]. They are read within the rules of `[outbound]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClientDocumentOptions {
+    /// Whether the server reads such documents, at addresses that programs choose, for people who are logged in.
+    pub enabled: bool,
+    /// Largest document.
+    pub max_size: Size,
+    /// How long a document is used at least before it is read again, whatever its `Cache-Control` says.
+    pub fresh: Duration,
+    /// How long at most.
+    pub longest: Duration,
+    /// Documents that one person can make the server read in a row.
+    #[schemars(range(min = 1, max = 1000))]
+    pub burst: u32,
+    /// After these, one more in this time.
+    pub pause: Duration,
+}
+
+impl Default for ClientDocumentOptions {
+    fn default() -> Self {
+        ClientDocumentOptions {
+            enabled: false,
+            max_size: Size::kib(5),
+            fresh: Duration::seconds_of(300),
+            longest: Duration::days(1),
+            burst: 10,
+            pause: Duration::seconds_of(60),
+        }
+    }
 }
 
 /// See [`HandlerOptions::forms`]. A form is a row with the columns `title`, `form` (the tags), `mail` (`active`, `recipient`,
@@ -391,7 +426,8 @@ impl FormOutcome {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageOptions {
-    /// Slug of the language of what names none.
+    /// Slug of the language of what names none; without one it is the first of them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub default: String,
     /// Property of records and terms with the slug of their language.
     pub property: String,

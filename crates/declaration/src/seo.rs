@@ -236,4 +236,15 @@ pub enum SeoImportForm {
     Nofollow,
     /// A list of words for search engines, with commas or serialised by PHP.
     Words,
+    /// `seo_values` as an export of this program has them, serialised by PHP: the values of plugins do not count beside them.
+    Own,
+    /// `noindex` as an export of this program has it, 1 or empty: as `own`.
+    OwnNoindex,
+}
+
+impl SeoImportForm {
+    /// Whether an export of this program has the value, not a plugin.
+    pub fn is_own(self) -> bool {
+        matches!(self, SeoImportForm::Own | SeoImportForm::OwnNoindex)
+    }
 }

@@ -504,7 +504,7 @@ impl Default for Mcp {
     }
 }
 
-/// Requests to other sites: none, unless `link_previews`, `uploads` or `providers` allow them.
+/// Bounds of requests to other sites: previews, uploads and providers (all off), webhooks, logins, documents of OAuth clients.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outbound {
@@ -524,7 +524,7 @@ pub struct Outbound {
     pub redirects: u32,
     /// How much of a response is read.
     pub max_response: Size,
-    /// Requests at the same time.
+    /// Requests at the same time; of one caller at most half of them, rounded up.
     pub workers: usize,
     /// Requests that may wait; more are answered 503.
     pub queue: usize,

@@ -1,9 +1,41 @@
 //! Texts in other languages: `translations` of the declarations.
 
 use indexmap::IndexMap;
+use std::fmt;
 
 /// By language, such as `de`, and by the text that is translated.
 pub type Translations = IndexMap<String, IndexMap<String, String>>;
+
+/// A text of the program, with a value where it has `{value}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    text: &'static str,
+    value: String,
+}
+
+impl Sentence {
+    /// The text with a value.
+    pub fn about(text: &'static str, value: impl ToString) -> Sentence {
+        Sentence { text, value: value.to_string() }
+    }
+
+    /// The sentence, of which `say` translates the text.
+    pub fn said(&self, say: impl FnOnce(&'static str) -> String) -> String {
+        say(self.text).replace("{value}", &self.value)
+    }
+}
+
+impl From<&'static str> for Sentence {
+    fn from(text: &'static str) -> Sentence {
+        Sentence { text, value: String::new() }
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said(str::to_owned))
+    }
+}
 
 /// Translates texts into a language, by the nearest translations first.
 pub struct Translator<'t>(Vec<&'t IndexMap<String, String>>);

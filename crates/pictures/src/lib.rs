@@ -23,7 +23,9 @@ use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType as FilterKind, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::metadata::Orientation;
-use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
+use image::{
+    ColorType, DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage,
+};
 use memory::PictureShare;
 use parts::Parts;
 use serde_json::Value;
@@ -195,7 +197,7 @@ pub fn prepare(
         .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
         .filter(|_| wanted.display && format != ImageFormat::Gif);
     if let Some(plan) = scaled {
-        picture = SourcePicture::of(&picture).resize(plan)?;
+        picture = SourcePicture::of(picture).resize(plan)?;
     }
     let standing = match (scaled.is_some(), turned) {
         (true, _) => Some("-scaled"),
@@ -219,11 +221,10 @@ pub fn prepare(
         height: picture.height(),
         cleaned,
         standing: standing.transpose()?,
-        made: make(&picture, &writing, &share, |_| wanted.copies)?,
+        made: make(picture, &writing, &share, |_| wanted.copies)?,
         meta,
         alternative,
     };
-    drop(picture);
     let bytes = prepared.bytes();
     Ok(share.done(prepared, bytes))
 }
@@ -278,8 +279,7 @@ pub fn missing(
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
     let writing = EncodeOptions { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
-    let made = make(&picture, &writing, &share, wanted)?;
-    drop(picture);
+    let made = make(picture, &writing, &share, wanted)?;
     let bytes = made.iter().map(|made| made.bytes.capacity()).sum();
     Ok(Some(share.done(made, bytes)))
 }
@@ -370,37 +370,35 @@ fn eight_bits(picture: DynamicImage) -> DynamicImage {
 }
 
 fn make(
-    picture: &DynamicImage,
+    picture: DynamicImage,
     writing: &EncodeOptions<'_>,
     share: &PictureShare<'_>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<ResizedCopy>, PictureError> {
     let mut made = Vec::new();
+    let own = (picture.width(), picture.height());
     let original = SourcePicture::of(picture);
     for (name, size) in share.rules.sizes.iter().filter(|(name, _)| wanted(name)) {
-        let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
+        let Some(plan) = sizes::plan(own, size) else { continue };
         share.check_deadline()?;
         let copy = original.resize(plan)?;
-        let own = EncodeOptions { quality: size.quality.unwrap_or(writing.quality), ..*writing };
-        let bytes = encode(&copy, &own)?;
+        let writing = EncodeOptions { quality: size.quality.unwrap_or(writing.quality), ..*writing };
+        let bytes = encode(&copy, &writing)?;
         made.push(ResizedCopy { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
 }
 
-/// A picture as red, green, blue and alpha, from which copies in its own colours are made.
-struct SourcePicture<'p> {
-    picture: &'p DynamicImage,
-    rgba: std::borrow::Cow<'p, RgbaImage>,
+/// A picture as red, green, blue and alpha, from which copies in its own colours are made. It takes the place of the picture:
+/// both together are the most that the work on a photograph needs.
+struct SourcePicture {
+    colours: ColorType,
+    rgba: RgbaImage,
 }
 
-impl<'p> SourcePicture<'p> {
-    fn of(picture: &'p DynamicImage) -> SourcePicture<'p> {
-        let rgba = match picture {
-            DynamicImage::ImageRgba8(rgba) => std::borrow::Cow::Borrowed(rgba),
-            other => std::borrow::Cow::Owned(other.to_rgba8()),
-        };
-        SourcePicture { picture, rgba }
+impl SourcePicture {
+    fn of(picture: DynamicImage) -> SourcePicture {
+        SourcePicture { colours: picture.color(), rgba: picture.into_rgba8() }
     }
 
     fn resize(&self, plan: sizes::Plan) -> Result<DynamicImage, PictureError> {
@@ -411,15 +409,15 @@ impl<'p> SourcePicture<'p> {
         let mut to = Image::new(width, height, kind);
         let options = ResizeOptions::new()
             .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3))
-            .use_alpha(self.picture.color().has_alpha())
+            .use_alpha(self.colours.has_alpha())
             .crop(f64::from(plan.left), f64::from(plan.top), f64::from(plan.from.0), f64::from(plan.from.1));
         Resizer::new().resize(&from, &mut to, &options).map_err(|e| broken(&e))?;
         let copy = RgbaImage::from_raw(width, height, to.into_vec()).map(DynamicImage::ImageRgba8);
         let copy = copy.ok_or(PictureError::Empty)?;
-        Ok(match self.picture {
-            DynamicImage::ImageLuma8(_) => DynamicImage::ImageLuma8(copy.into_luma8()),
-            DynamicImage::ImageLumaA8(_) => DynamicImage::ImageLumaA8(copy.into_luma_alpha8()),
-            DynamicImage::ImageRgb8(_) => DynamicImage::ImageRgb8(copy.into_rgb8()),
+        Ok(match self.colours {
+            ColorType::L8 => DynamicImage::ImageLuma8(copy.into_luma8()),
+            ColorType::La8 => DynamicImage::ImageLumaA8(copy.into_luma_alpha8()),
+            ColorType::Rgb8 => DynamicImage::ImageRgb8(copy.into_rgb8()),
             _ => copy,
         })
     }
@@ -435,6 +433,9 @@ fn encode(picture: &DynamicImage, writing: &EncodeOptions<'_>) -> Result<Vec<u8>
             match picture {
                 DynamicImage::ImageLuma8(gray) => {
                     encoder.write_image(gray.as_raw(), width, height, ExtendedColorType::L8)?;
+                }
+                DynamicImage::ImageRgb8(rgb) => {
+                    encoder.write_image(rgb.as_raw(), width, height, ExtendedColorType::Rgb8)?;
                 }
                 other => encoder.write_image(&other.to_rgb8(), width, height, ExtendedColorType::Rgb8)?,
             }

@@ -96,8 +96,9 @@ pub fn check(parts: &Parts, rules: &Media) -> Result<(), PictureError> {
 pub fn prepare_bytes(parts: &Parts, file: u64, rules: &Media) -> u64 {
     let largest = super::display_size(rules);
     let copies = copies(parts, largest.iter().chain(rules.sizes.values()));
-    // Turned upright there are two of it; resizing begins with a copy in four channels.
-    let working = parts.pixels() * (parts.channels + parts.channels.max(4)) + copies;
+    // Turned upright there are two of it; resizing begins with a copy in four channels, which takes its place.
+    let turned = parts.pixels() * (parts.channels + parts.channels.max(4));
+    let working = turned.max(parts.pixels() * 4 + copies);
     FIXED + file + parts.decoding.max(working)
 }
 

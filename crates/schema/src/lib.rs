@@ -34,7 +34,7 @@ pub use types::Type;
 use failure::{Failure, ValuePath};
 use node::Node;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The nesting up to which values are examined; what is nested deeper is refused. The JSON parser stops at the same
 /// depth.
@@ -93,19 +93,17 @@ pub struct SchemaProblem {
 /// A compiled schema. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    compiled: Arc<SchemaContent>,
+    compiled: Arc<LazyLock<SchemaContent, Box<dyn FnOnce() -> SchemaContent + Send>>>,
 }
 
 #[derive(Debug)]
 struct SchemaContent {
     root: Node,
-    described: Value,
     default: Option<Value>,
 }
 
-impl Schema {
-    /// Compiles a document, or reports everything that is wrong with it.
-    pub fn compile(document: &Value, dialect: Dialect) -> Result<Schema, Vec<SchemaProblem>> {
+impl SchemaContent {
+    fn compile(document: &Value, dialect: Dialect) -> Result<SchemaContent, Vec<SchemaProblem>> {
         if !shallow(document, DEEPEST_VALUE) {
             let message = format!("Documents nested deeper than {DEEPEST_VALUE} levels are refused");
             return Err(vec![SchemaProblem { pointer: String::new(), message, hint: None }]);
@@ -115,7 +113,29 @@ impl Schema {
             // Compiling has made sure that a default converts; only null does not have to.
             root.coerce(&ValuePath::root("default"), default.clone()).unwrap_or(Value::Null)
         });
-        Ok(Schema { compiled: Arc::new(SchemaContent { root, described: rewrite::described(document), default }) })
+        Ok(SchemaContent { root, default })
+    }
+
+    /// Of a schema that no value fits.
+    fn closed() -> SchemaContent {
+        SchemaContent { root: Node { members: Some(Vec::new()), ..Node::default() }, default: None }
+    }
+}
+
+impl Schema {
+    /// Compiles a document, or reports everything that is wrong with it.
+    pub fn compile(document: &Value, dialect: Dialect) -> Result<Schema, Vec<SchemaProblem>> {
+        let content = SchemaContent::compile(document, dialect)?;
+        let schema = Schema { compiled: Arc::new(LazyLock::new(Box::new(|| content))) };
+        LazyLock::force(&schema.compiled);
+        Ok(schema)
+    }
+
+    /// The schema of a document that is known to be sound. It is made and compiled when a value is first checked by it, which
+    /// for most is never; should it not be sound after all, no value fits.
+    pub fn later(document: impl FnOnce() -> Value + Send + 'static, dialect: Dialect) -> Schema {
+        let compile = move || SchemaContent::compile(&document(), dialect).unwrap_or_else(|_| SchemaContent::closed());
+        Schema { compiled: Arc::new(LazyLock::new(Box::new(compile))) }
     }
 
     /// Whether the value fits; the first failure in contract order if not. `name` is the argument's, for sentences.
@@ -138,11 +158,6 @@ impl Schema {
     pub fn accept(&self, name: &str, value: Value) -> Result<Value, Box<ParamFailure>> {
         self.check(name, &value)?;
         self.coerce(name, value)
-    }
-
-    /// The document as clients see it: without `x-` words and `arg_options`.
-    pub fn describe(&self) -> &Value {
-        &self.compiled.described
     }
 
     /// See [`Dialect::escape_text_fields`].
@@ -374,30 +389,6 @@ mod tests {
         assert!(Schema::compile(&deep, Dialect::default()).is_err());
         let hints = Schema::compile(&json!({"minlength": 1}), Dialect::default()).expect_err("a typo");
         assert_eq!(hints[0].hint.as_deref(), Some("did you mean minLength?"));
-    }
-
-    #[test]
-    fn clients_see_the_document_without_our_words() {
-        let schema = compile(
-            &json!({
-                "$schema": "http://json-schema.org/draft-04/schema#", "title": "thing", "type": "object",
-                "description": "A thing.", "context": ["view"], "readonly": true, "required": true,
-                "arg_options": {"anything": 1}, "x-column": "thing", "default": null,
-                "properties": {"x-name": {"type": "string", "x-column": "name", "arg_options": {}}},
-                "additionalProperties": {"type": "string", "x-a": 1}, "anyOf": [{"x-b": 2, "minProperties": 1}]
-            }),
-            Dialect::default(),
-        );
-        assert_eq!(
-            schema.describe(),
-            &json!({
-                "$schema": "http://json-schema.org/draft-04/schema#", "title": "thing", "type": "object",
-                "description": "A thing.", "context": ["view"], "readonly": true, "required": true, "default": null,
-                "properties": {"x-name": {"type": "string"}},
-                "additionalProperties": {"type": "string"}, "anyOf": [{"minProperties": 1}]
-            })
-        );
-        assert_eq!(schema.types(), [Type::Object]);
     }
 
     #[test]

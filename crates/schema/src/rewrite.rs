@@ -29,12 +29,6 @@ pub(super) const KEYWORDS: &[&str] = &[
     "anyOf",
 ];
 
-/// The schema as clients see it: without our own keywords. Names of properties are no keywords.
-pub(super) fn described(document: &Value) -> Value {
-    let ours = |key: &str| key.starts_with("x-") || key == "arg_options";
-    rewritten(document, &|key, _| !ours(key))
-}
-
 /// See [`super::constraints`].
 pub(super) fn constraints(document: &Value) -> Value {
     rewritten(document, &|key, _| KEYWORDS.contains(&key) || ["readonly", "x-max-bytes"].contains(&key))

@@ -499,7 +499,8 @@ impl FeedUpdate {
         self.mark().seq
     }
 
-    /// The version slots that commits behind the number `known` have raised; `None` where entries are missing or too many. What a table or a column is that this process does not know, nothing of it depends on.
+    /// The version slots that commits behind the number `known` have raised; `None` where entries are missing or too many.
+    /// Nothing of this process depends on a table or a column that it does not know.
     pub fn slots(&self, known: u64, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
         if !self.is_complete() {
             return None;

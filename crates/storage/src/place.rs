@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a file that are mapped for a command.
-const MAPPED_BRIEFLY: u64 = 32 << 20;
+const MAPPED_BRIEFLY: u64 = 16 << 20;
 
 /// Values of a column that are listed as contradictions.
 const CONTRADICTIONS: usize = 20;

@@ -171,6 +171,18 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A value as WordPress's tables have it: texts and numbers as they are, true as 1, false and null as nothing, lists and objects
+/// serialised.
+pub fn stored(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(false) => String::new(),
+        Value::Bool(true) => "1".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => serialize(value),
+    }
+}
+
 /// A value as PHP serialises it. Keys that are whole numbers are numbers there.
 pub fn serialize(value: &Value) -> String {
     let text = |text: &str| format!("s:{}:\"{text}\";", text.len());

@@ -101,7 +101,7 @@ impl ContentReader<'_> {
             let html = self.html(item, text, part);
             return Some(BlockData { name: FREEFORM.to_owned(), attributes, inner: Vec::new(), html, unknown: false });
         };
-        let declared = item.scope.registry.block_types.get(name);
+        let declared = item.scope.registry.block_types().get(name);
         let attributes = match (declared, block.attributes()) {
             (Some(declared), _) => declared.read(block, self.how.reading),
             (None, Value::Object(own)) => own,

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// An entry of the declared resource by its name.
 fn entry<'a>(part: &DynamicPart<'a>, wanted: &str) -> Option<&'a Value> {
-    part.of?.entries.iter().find(|entry| entry["name"] == wanted)
+    part.item.scope.registry.entries(part.of?).iter().find(|entry| entry["name"] == wanted)
 }
 
 /// A link to an account elsewhere, with the drawing of its service.

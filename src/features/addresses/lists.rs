@@ -53,7 +53,7 @@ pub fn lists_of(scope: &Scope, record: Record<'_>, most: u64) -> Result<Vec<Stri
     Ok(lists)
 }
 
-/// Addresses of public records that show the name of a term or of a user, at most `most` of each type.
+/// Addresses of public records that refer to a term, a user or a file, at most `most` of each type.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -63,11 +63,9 @@ pub fn records_with(scope: &Scope, named: Record<'_>, most: u64) -> Result<Vec<S
     let snapshot = scope.snapshot()?;
     let mut found = Vec::new();
     for kind in scope.registry.content_types().filter(|kind| kind.viewable()) {
-        let relations = kind.relations.iter().filter(|own| own.many && own.to == named.resource.index);
-        let linked = relations.map(|own| Cond::Linked { rel: own.rel.clone(), dst: vec![named.id()] });
-        let written = || records::eq(record::AUTHOR, DbValue::Int(named.id()));
-        let is_author = scope.registry.users().is_some_and(|users| users.index == named.resource.index);
-        let shows: Vec<Cond> = linked.chain((is_author && kind.supports("author")).then(written)).collect();
+        let relations = kind.relations.iter().filter(|own| own.to == named.resource.index);
+        let shows: Vec<Cond> =
+            relations.filter_map(|own| records::referring(kind, own, &[DbValue::Int(named.id())])).collect();
         if !shows.is_empty() {
             let public = records::words(record::STATUS, states());
             let shown = records::all([public, Cond::Any(shows), policy::visible(&everybody, kind)]);

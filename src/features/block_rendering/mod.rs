@@ -28,7 +28,8 @@ const ATTRIBUTES: &str = "attributes";
 fn attributes(work: &Work<'_>, block: &str) -> Result<Value, ApiError> {
     let given = work.allowed.args().get(ATTRIBUTES).cloned().unwrap_or_default();
     let types = work.resource()?.declared.options.types.as_deref();
-    let entry = types.and_then(|types| work.scope.registry.resource(types)?.entry(block));
+    let registry = &work.scope.registry;
+    let entry = types.and_then(|types| registry.entry(registry.resource(types)?, block));
     let Some(described) = entry.and_then(|entry| entry["attributes"].as_object()) else { return Ok(given) };
     let one = |attribute: &Value| {
         let words = ["type", "enum", "default", "items", "properties"].iter();
@@ -42,7 +43,7 @@ fn attributes(work: &Work<'_>, block: &str) -> Result<Value, ApiError> {
     let properties: Map<String, Value> =
         described.iter().map(|(name, one_of)| (name.clone(), one(one_of).into())).collect();
     let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
-    let dialect = work.scope.registry.dialect();
+    let dialect = registry.dialect();
     let schema = Schema::compile(&schema, dialect).map_err(|problems| work.scope.internal(&format!("{problems:?}")))?;
     let fitting = schema.check(ATTRIBUTES, &given).and_then(|()| schema.coerce(ATTRIBUTES, given));
     fitting.map_err(|failure| ApiError::invalid(vec![*failure]))

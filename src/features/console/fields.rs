@@ -4,6 +4,7 @@
 use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
+use crate::registry::entries::key_name;
 use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
 use crate::registry::roles::Roles;
 use crate::registry::views::{self, humanize_name};
@@ -36,14 +37,14 @@ fn names_type(link: &Link) -> bool {
 }
 
 /// Labels of declared entries, by their keys.
-fn entry_labels(resource: &Resource) -> IndexMap<&str, &str> {
+fn entry_labels<'r>(registry: &'r Registry, resource: &Resource) -> IndexMap<&'r str, &'r str> {
     fn named<'e>(entry: &'e Value, key: &str) -> Option<(&'e str, &'e str)> {
         let key = Value::as_str(&entry[key])?;
         let label = ["title", "label", "description"].iter().find_map(|name| entry[*name].as_str());
         Some((key, label.filter(|label| !label.is_empty()).unwrap_or(key)))
     }
-    let key = resource.declared.options.key.as_deref().unwrap_or("id");
-    resource.entries.iter().filter_map(|entry| named(entry, key)).collect()
+    let key = key_name(resource);
+    registry.entries(resource).iter().filter_map(|entry| named(entry, key)).collect()
 }
 
 struct FieldContext<'r> {
@@ -95,7 +96,7 @@ impl FieldContext<'_> {
         if let Some(among) = property.among.as_deref().and_then(|name| self.registry.resource(name)) {
             let control = if property.kind == PropertyKind::Text { "select" } else { "checkboxes" };
             hint.insert("control".to_owned(), json!(control));
-            hint.insert("labels".to_owned(), json!(entry_labels(among)));
+            hint.insert("labels".to_owned(), json!(entry_labels(self.registry, among)));
         }
         let states = views::holder(self.resource, "status").is_some_and(|state| state.name == property.name);
         if states && top {

@@ -164,8 +164,8 @@ impl<'w> Import<'w> {
         let by = args.text("upsert").map(|name| found_by(work.scope, resource, name)).transpose()?;
         let by_key = by.as_ref().is_some_and(|by| by.column == resource.key);
         let keeps = !resource.key_is_text && (by_key || args.flag("keep_ids"));
-        let mut collection = registry.routes.iter().filter(|route| route.matcher.is_match(resource.path.as_bytes()));
-        let item = registry.item_routes[resource.index].map(|at| &registry.routes[at]);
+        let mut collection = registry.routes.iter().filter(|route| route.matcher.is_match(&resource.path));
+        let item = registry.item_route(resource.index).map(|at| &registry.routes[at]);
         let creates = collection.find_map(|own| route::endpoint(own, Method::Post));
         let updates = item.and_then(|own| route::endpoint(own, Method::Put));
         let (references, deferred) = (references(work.scope, resource), args.flag("deferred"));

@@ -30,7 +30,8 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 /// No languages are declared: 500.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let all = LanguageList::of(work)?;
-    Ok(Outcome::ok(all.resource.entries.iter().enumerate().map(|(at, entry)| all.document(at, entry)).collect()))
+    let entries = work.scope.registry.entries(all.resource).iter().enumerate();
+    Ok(Outcome::ok(entries.map(|(at, entry)| all.document(at, entry)).collect()))
 }
 
 /// The one that the path names.
@@ -40,7 +41,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let all = LanguageList::of(work)?;
     let wanted = work.captures.values().next_back().and_then(Value::as_str).unwrap_or_default();
-    let mut entries = all.resource.entries.iter().enumerate();
+    let mut entries = work.scope.registry.entries(all.resource).iter().enumerate();
     let found = entries.find(|(_, entry)| entry["slug"] == *wanted);
     let (at, entry) = found.ok_or_else(|| ApiError::new(all.resource.code(Code::RecordInvalidId)))?;
     Ok(Outcome::ok(all.document(at, entry)))

@@ -13,6 +13,7 @@ use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler, sync_handler};
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind, VIRTUAL};
 use cms_declaration::OAuthOptions;
+use cms_declaration::translations::Sentence;
 use cms_storage::plan::{CommitError, WritePlan};
 use serde_json::{Value, json};
 
@@ -158,8 +159,8 @@ pub async fn revoke(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if token.is_empty() {
         return refused(status::BAD_REQUEST, "invalid_request", "The parameter token is missing.");
     }
-    let changes =
-        work.shared.identity.end_grant(work.scope, Some(client).filter(|client| !client.is_empty()), token)?;
+    let client = Some(client).filter(|client| !client.is_empty()).map(clients::id_here);
+    let changes = work.shared.identity.end_grant(work.scope, client.as_deref(), token)?;
     if !changes.is_empty() {
         work.write(changes).await?;
     }
@@ -174,11 +175,10 @@ pub async fn register(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let ((_, rules), scope) = (declared(work)?, work.scope);
     let registration = match registration(work, rules) {
         Ok(registration) => registration,
-        Err((error, why)) => return refused(status::BAD_REQUEST, error, &why),
+        Err((error, why)) => return refused(status::BAD_REQUEST, error, &why.to_string()),
     };
     let Some((id, changes)) = clients::registered(scope, rules, &registration)? else {
-        let why = "This site has as many connected programs as it may; an administrator of it can tell more.";
-        return refused(status::UNAVAILABLE, "temporarily_unavailable", why);
+        return refused(status::UNAVAILABLE, "temporarily_unavailable", clients::FULL);
     };
     work.write(changes).await?;
     let event = Event { name: "program_registered", path: work.path, subject: &id, ..Event::default() };
@@ -188,21 +188,11 @@ pub async fn register(work: &Work<'_>) -> Result<Outcome, ApiError> {
 }
 
 /// The registration that the program asks for, or the error of RFC 7591 with its reason.
-fn registration(work: &Work<'_>, rules: &OAuthOptions) -> Result<Registration, (&'static str, String)> {
+fn registration(work: &Work<'_>, rules: &OAuthOptions) -> Result<Registration, (&'static str, Sentence)> {
     let args = work.allowed.args();
-    let list = |name: &str| {
-        let texts = args.explicit(name).and_then(Value::as_array).into_iter().flatten();
-        texts.filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
-    };
-    let unknown = |name: &str, known: &[&str]| list(name).iter().any(|one| !known.contains(&one.as_str()));
-    if unknown("response_types", &["code"]) {
-        return Err(("invalid_client_metadata", "The only response type is code.".into()));
-    }
-    if !list("grant_types").is_empty() && !list("grant_types").iter().any(|one| one == "authorization_code") {
-        return Err(("invalid_client_metadata", "Programs are connected by authorization_code alone.".into()));
-    }
-    let registration = Registration::checked(rules, given(work, "client_name"), list("redirect_uris"));
-    registration.map_err(|why| ("invalid_redirect_uri", why))
+    let members = ["client_name", "redirect_uris", "grant_types", "response_types"];
+    let said = members.iter().filter_map(|name| Some(((*name).to_owned(), args.explicit(name)?.clone())));
+    Registration::checked(rules, &Value::Object(said.collect()))
 }
 
 /// The registration, with what a program manages it by.
@@ -258,7 +248,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let Some(client) = own(work)? else { return not_own() };
     let registration = match registration(work, declared(work)?.1) {
         Ok(registration) => registration,
-        Err((error, why)) => return refused(status::BAD_REQUEST, error, &why),
+        Err((error, why)) => return refused(status::BAD_REQUEST, error, &why.to_string()),
     };
     work.write(vec![client.replaced(&registration)]).await?;
     let changed = Client::find(work.scope, &client.id)?.ok_or_else(|| ApiError::new(Code::Internal))?;

@@ -31,7 +31,9 @@ const CHECKS: [(&str, HealthCheck); 3] = [
 pub fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let undeclared = || ApiError::new(Code::Internal);
-    let entry = work.path.rsplit('/').next().and_then(|name| resource.entry(name)).ok_or_else(undeclared)?;
+    let registry = &work.scope.registry;
+    let named = work.path.rsplit('/').next();
+    let entry = named.and_then(|name| registry.entry(resource, name)).ok_or_else(undeclared)?;
     let check = CHECKS.iter().find(|(name, _)| entry["check"] == *name).ok_or_else(undeclared)?.1;
     let found = &entry[if check(work) { "good" } else { "bad" }];
     let told = resource.properties.iter().filter_map(|property| {

@@ -8,6 +8,7 @@ use crate::handlers::lists::{PageWindow, paging_headers};
 use crate::handlers::{Handler, Outcome, Work, sync_handler};
 use crate::records::{self, Record};
 use crate::registry::args::ArgRole;
+use crate::registry::entries::key_name;
 use crate::registry::resource::{Resource, link_parts};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use cms_declaration::{Comparison, EntryFilter};
@@ -49,7 +50,7 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filters = filters(work)?;
     let fits = |entry: &&Value| chosen(work, entry) && filters.iter().all(|filter| filter.fits(entry));
-    let entries: Vec<&Value> = work.resource()?.entries.iter().filter(fits).collect();
+    let entries: Vec<&Value> = entries(work)?.iter().filter(fits).collect();
     let args = work.allowed.args();
     let window = PageWindow::of(args, &work.endpoint.args);
     let paged = args.role(&work.endpoint.args, ArgRole::PerPage).is_some();
@@ -76,8 +77,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// As [`list`].
 pub fn by_key(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let key = key_name(work.resource()?);
-    let entries = work.resource()?.entries.iter();
-    let named = entries.filter_map(|entry| Some((entry.get(key)?.as_str()?.to_owned(), entry)));
+    let named = entries(work)?.iter().filter_map(|entry| Some((entry.get(key)?.as_str()?.to_owned(), entry)));
     let all: Map<String, Value> =
         named.map(|(name, entry)| Ok((name, shown(work, entry)?))).collect::<Result<_, ApiError>>()?;
     Ok(Outcome::ok(if all.is_empty() { json!([]) } else { Value::Object(all) }))
@@ -95,8 +95,8 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let last = || work.captures.values().next_back().and_then(Value::as_str).map(str::to_owned);
     let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
     let entry = match wanted {
-        Some(wanted) => resource.entry(&wanted),
-        None => resource.entries.first(),
+        Some(wanted) => work.scope.registry.entry(resource, &wanted),
+        None => entries(work)?.first(),
     };
     let entry = entry.ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
@@ -122,9 +122,8 @@ fn parts(resource: &Resource) -> impl Iterator<Item = &str> {
     resource.declared.options.key_parts.iter().map(String::as_str)
 }
 
-/// The name of the member that identifies entries.
-fn key_name(resource: &Resource) -> &str {
-    resource.declared.options.key.as_deref().unwrap_or("id")
+fn entries<'a>(work: &Work<'a>) -> Result<&'a [Value], ApiError> {
+    Ok(work.scope.registry.entries(work.resource()?))
 }
 
 /// The entry's key has the parts that the path or the arguments name.
@@ -158,7 +157,7 @@ fn filters<'a>(work: &Work<'a>) -> Result<Vec<EntryCondition<'a>>, ApiError> {
         }
         let among = declared.among.as_ref().and_then(|name| work.scope.registry.resource(name));
         if let (Some(among), Some(key)) = (among, wanted.as_str())
-            && among.entry(key).is_none()
+            && work.scope.registry.entry(among, key).is_none()
         {
             return Err(ApiError::new(among.code(Code::RecordInvalidId)));
         }
@@ -274,9 +273,8 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
 /// The row that names an entry of the resource, such as the menu that has a place; `None`: there is no such entry, or no row
 /// names it.
 pub fn holder_of(work: &Work<'_>, resource: &Resource, entry: &str) -> Result<Option<i64>, ApiError> {
-    let Some(holder) = resource.declared.options.holder.as_ref().filter(|_| resource.entry(entry).is_some()) else {
-        return Ok(None);
-    };
+    let known = || work.scope.registry.entry(resource, entry).is_some();
+    let Some(holder) = resource.declared.options.holder.as_ref().filter(|_| known()) else { return Ok(None) };
     Ok(Some(held_by(work, &holder.resource, &holder.property, entry)?).filter(|id| *id != 0))
 }
 

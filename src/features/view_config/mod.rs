@@ -145,7 +145,7 @@ async fn items(work: &Work<'_>, source: &ViewSource) -> Vec<Value> {
     }
     let Some(resource) = source.resource.as_ref().and_then(|name| registry.resource(name)) else { return Vec::new() };
     if !resource.stores_rows() {
-        return resource.entries.to_vec();
+        return registry.entries(resource).to_vec();
     }
     let members = [&source.slug, &source.title].into_iter().chain(source.last.keys());
     let fields = members.map(String::as_str).collect::<Vec<_>>().join(",");

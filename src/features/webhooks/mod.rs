@@ -7,7 +7,7 @@ use crate::access::failure;
 use crate::error::{ApiError, Code, status};
 use crate::families;
 use crate::handlers::{Handler, Outcome, Work, handler, items, sync_handler};
-use crate::model::event_head;
+use crate::model::event_of_webhook;
 use crate::records::{self, Record, txt};
 use crate::registry::columns::{delivery, webhook as col};
 use crate::registry::link::parts::{SECRET_PREFIX, webhook_secret};
@@ -158,16 +158,10 @@ async fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     order_own(work, target(work)?, "test", false).await
 }
 
-/// Orders a message of one event that is no change: a receiver gets it whatever its filters are. `all`: any address may be concerned.
+/// Orders a message of one event that is no change.
 async fn order_own(work: &Work<'_>, hook: Record<'_>, kind: &str, all: bool) -> Result<Outcome, ApiError> {
     let item = [json!(hook.resource.name), json!(hook.resource.api_name), json!(hook.id())];
-    let mut event = event_head(0, kind, work.scope.now * 1000, 1, item);
-    for name in ["slug", "link", "previous_slug", "previous_link"] {
-        event.insert(name.into(), Value::Null);
-    }
-    event.insert("status".into(), json!({"before": null, "after": null}));
-    event.extend(["changed", "keys"].map(|name| (name.to_owned(), json!([]))));
-    event.insert("addresses".into(), json!({"all": all, "front": [], "rest": []}));
+    let event = event_of_webhook(0, kind, work.scope.now * 1000, item, all);
     order(work, hook, json!([event]), kind).await
 }
 

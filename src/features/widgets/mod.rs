@@ -99,7 +99,8 @@ impl<'a> WidgetResource<'a> {
     }
 
     fn entry(&self, work: &Work<'a>, of: &str, key: &str) -> Option<&'a Value> {
-        work.scope.registry.resource(of)?.entry(key)
+        let registry = &work.scope.registry;
+        registry.entry(registry.resource(of)?, key)
     }
 
     /// The place that a widget is in: one that is not declared any more is that of unused widgets.
@@ -133,7 +134,8 @@ impl<'a> WidgetResource<'a> {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let site = WidgetResource::of(work)?;
     let wanted = work.allowed.args().explicit("sidebar").and_then(Value::as_str);
-    let places = work.scope.registry.resource(&site.options.places).map_or(&[][..], |places| places.entries.as_slice());
+    let registry = &work.scope.registry;
+    let places = registry.resource(&site.options.places).map_or(&[][..], |places| registry.entries(places));
     let names = places.iter().filter_map(|place| place["id"].as_str());
     let mut rows = Vec::new();
     for place in names.filter(|place| wanted.is_none_or(|wanted| wanted == *place)) {
@@ -345,7 +347,7 @@ pub fn preview(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn kind<'a>(work: &Work<'a>) -> Result<&'a Value, ApiError> {
     let resource = work.resource()?;
     let wanted = work.captures.get("id").and_then(Value::as_str).unwrap_or("");
-    resource.entry(wanted).ok_or_else(|| ApiError::new(resource.code(Code::RecordInvalidId)))
+    work.scope.registry.entry(resource, wanted).ok_or_else(|| ApiError::new(resource.code(Code::RecordInvalidId)))
 }
 
 fn target(work: &Work<'_>, site: &WidgetResource<'_>) -> Result<Row, ApiError> {

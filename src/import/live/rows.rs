@@ -1,5 +1,6 @@
 //! Rows of tables from the documents of a site: `live.json` says which member becomes which column.
 
+use crate::import::field_values::stored;
 use cms_text::php;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -42,6 +43,9 @@ pub(super) struct DocumentFacts<'f> {
     pub words: &'f WordLists,
 }
 
+/// Texts of values that need no row: the empty one, and an empty list.
+const NOTHING: [&str; 2] = ["", "a:0:{}"];
+
 /// Columns with their texts.
 pub(super) type TableRow = Vec<(String, String)>;
 
@@ -61,7 +65,9 @@ impl LiveRowShape {
             None => vec![(String::new(), Value::Null)],
             Some("@terms") => terms(document, facts.terms).map(|id| (String::new(), id)).collect(),
             Some(pointer) => match document.pointer(pointer) {
-                Some(Value::Object(members)) => members.clone().into_iter().collect(),
+                Some(Value::Object(members)) => {
+                    members.clone().into_iter().filter(|(_, value)| !value.is_null()).collect()
+                }
                 _ => Vec::new(),
             },
         };
@@ -84,7 +90,7 @@ impl LiveRowShape {
                 Some(list) => value.and_then(|word| facts.words.get(list)?.get(&word).cloned()),
                 None => value,
             };
-            let missing = value.as_ref().is_none_or(String::is_empty);
+            let missing = value.as_ref().is_none_or(|text| NOTHING.contains(&text.as_str()));
             if missing && self.needs.as_deref() == Some(column) {
                 return None;
             }
@@ -116,19 +122,6 @@ fn terms<'d>(document: &'d Value, members: &'d [String]) -> impl Iterator<Item =
     })
 }
 
-/// A value as tables have it; `None`: there is none.
-fn stored(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Bool(flag) => Some(if *flag { "1" } else { "" }.to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(text.clone()),
-        Value::Array(list) if list.is_empty() => None,
-        Value::Object(members) if members.is_empty() => None,
-        value => Some(php::serialize(value)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +133,8 @@ mod tests {
         let terms = ["tags".to_owned(), "menus".to_owned()];
         let facts = DocumentFacts { kind: "post", terms: &terms, words: &words };
         let document = json!({"id": 7, "title": {"raw": "A"}, "status": "hold", "tags": [1, 2], "menus": 3, "none": null,
-            "meta": {"a": 5, "b": ["x"], "c": ""}, "roles": ["editor"], "url": "https://a.example/wp-content/uploads/2024/b%20b.jpg"});
+            "meta": {"a": 5, "b": ["x"], "c": "", "d": []},
+            "acf": {"a": "", "b": [], "c": {"w": 3}, "d": false, "e": null}, "roles": ["editor"], "url": "https://a.example/wp-content/uploads/2024/b%20b.jpg"});
         for (shape, expected) in [
             (
                 json!({"table": "t", "columns": {"a": "/id", "b": "/title/raw", "c": "=x", "d": "@kind", "e": "/none"}}),
@@ -152,6 +146,10 @@ mod tests {
             (
                 json!({"table": "t", "each": "/meta", "columns": {"k": "#key", "v": "#value"}, "needs": "v"}),
                 "k=a v=5, k=b v=a:1:{i:0;s:1:\"x\";}",
+            ),
+            (
+                json!({"table": "t", "each": "/acf", "columns": {"k": "#key", "v": "#value"}}),
+                "k=a v=, k=b v=a:0:{}, k=c v=a:1:{s:1:\"w\";i:3;}, k=d v=",
             ),
             (json!({"table": "t", "columns": {"r": "/roles"}, "flags": "r"}), "r=a:1:{s:6:\"editor\";b:1;}"),
             (json!({"table": "t", "columns": {"f": "/url"}, "below": "f"}), "f=2024/b b.jpg"),

@@ -1,5 +1,6 @@
 //! A proposal as declarations: the text of `site.toml`, and the schema files that it names.
 
+use super::plugins::{includes, language_properties};
 use super::site_export::title;
 use super::toml_text::{comment, key, members, value};
 use super::{Proposal, ProposeReport, ProposedGroup, ProposedMeta, ProposedTaxonomy, ProposedType};
@@ -17,15 +18,16 @@ const HIERARCHICAL: &str = include_str!("hierarchical.toml");
 const TYPE: &str = include_str!("type.toml");
 /// Lines that a type has whose declaration is the plugin's.
 const MARK: &str = include_str!("mark.toml");
-/// The line that shows values of field groups.
-const PROFILE: &str = "include = [\"schemas/profiles/acf.toml\"]\n\n";
+/// Lines that a type or a taxonomy has whose items have languages.
+const LANGUAGE: &str = include_str!("language.toml");
 
 /// The files with their texts, and the report.
 pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec<(String, String)>, ProposeReport) {
     let mut writer = DeclarationWriter::new(declared, &proposal);
     let by_plugin = !proposal.groups.is_empty() || proposal.types.iter().any(|one| one.by_plugin);
-    let profile = if by_plugin { PROFILE } else { "" };
-    let mut site = HEAD.replace("{source}", &comment(source)).replace("{profile}", profile);
+    let profile = includes(by_plugin, &proposal.profiles);
+    let mut site = HEAD.replace("{source}", &comment(source)).replace("{profile}", &profile);
+    proposal.profiles.iter().for_each(|profile| site.push_str(&profile.declared));
     let (shown, hidden): (Vec<&ProposedType>, Vec<&ProposedType>) = proposal.types.iter().partition(|one| one.shown);
     let (taxonomies, concealed): (Vec<&ProposedTaxonomy>, Vec<&ProposedTaxonomy>) =
         proposal.taxonomies.iter().partition(|one| one.shown);
@@ -52,7 +54,8 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
         names.insert(name.clone());
         site.push_str(&field_group(&name, group));
     }
-    let mut report = ProposeReport { left_out: proposal.left_out.clone(), ..ProposeReport::default() };
+    let (left_out, notes) = (proposal.left_out.clone(), proposal.notes.clone());
+    let mut report = ProposeReport { left_out, notes, ..ProposeReport::default() };
     report.left_out.extend(known);
     let not_shown = "the interface does not show it; its records and terms are stored";
     report.left_out.extend(hidden.iter().map(|one| format!("type {}: {not_shown}", one.kind)));
@@ -70,6 +73,7 @@ pub fn written(declared: &Declaration, proposal: Proposal, source: &str) -> (Vec
         ("field groups".to_owned(), proposal.groups.len() as u64),
         ("fields".to_owned(), report.fields.values().sum()),
     ];
+    report.counts.extend(proposal.profiles.iter().map(|profile| (profile.count.0.to_owned(), profile.count.1)));
     let mut files = writer.schemas;
     files.push(("site.toml".to_owned(), site));
     (files, report)
@@ -236,6 +240,9 @@ impl<'d> DeclarationWriter<'d> {
             text.push('\n');
             text.push_str(&HIERARCHICAL.replace("{name}", &name));
         }
+        if one.multilingual {
+            text.push_str(&LANGUAGE.replace("{name}", &name).replace("{argument}", "language"));
+        }
         if one.searched {
             self.searched.push(one.kind.clone());
         }
@@ -246,11 +253,15 @@ impl<'d> DeclarationWriter<'d> {
         let Some(name) = self.new_name("taxonomy", &one.kind) else { return String::new() };
         self.taxonomies += 1;
         let like = if one.hierarchical { "category.json" } else { "term.json" };
+        let mut properties = json!({"taxonomy": {"enum": [one.kind], "x-example": one.kind}});
+        for (name, property) in language_properties().into_iter().filter(|_| one.multilingual) {
+            properties[name] = property;
+        }
         let schema = self.schema(
             &name,
             &json!({
                 "$schema": "http://json-schema.org/draft-04/schema#", "$ref": like, "title": one.kind,
-                "properties": {"taxonomy": {"enum": [one.kind], "x-example": one.kind}},
+                "properties": properties,
             }),
         );
         let of: Vec<&String> = of_types(one, types).into_iter().filter_map(|kind| self.names.get(kind)).collect();
@@ -270,6 +281,9 @@ impl<'d> DeclarationWriter<'d> {
         text.push_str(&labels(&name, &one.name, &one.singular));
         if one.hierarchical {
             text.push_str(&format!("\n[resources.{name}.endpoints.list]\nparent = {{ description = \"Only terms below this one.\", type = \"integer\", x-filter = {{ column = \"parent\", op = \"eq\" }} }}\n"));
+        }
+        if one.multilingual {
+            text.push_str(&LANGUAGE.replace("{name}", &name).replace("{argument}", "lang"));
         }
         text
     }
@@ -352,6 +366,9 @@ fn schema_of_type(one: &ProposedType) -> Value {
     }
     if has("page-attributes") {
         properties.insert("menu_order".into(), json!({"$ref": "page.json#/properties/menu_order"}));
+    }
+    if one.multilingual {
+        properties.extend(language_properties().map(|(name, property)| (name.to_owned(), property)));
     }
     json!({
         "$schema": "http://json-schema.org/draft-04/schema#",

@@ -117,6 +117,7 @@ fn content_type(item: &Map<String, Value>) -> ProposedType {
         archive: flag(item, "has_archive", false),
         supports,
         taxonomies: list(item, "taxonomies"),
+        multilingual: false,
         kind,
     }
 }
@@ -137,6 +138,7 @@ fn taxonomy(item: &Map<String, Value>) -> ProposedTaxonomy {
         hierarchical: flag(item, "hierarchical", false),
         shown: flag(item, "show_in_rest", true),
         of: list(item, "object_type"),
+        multilingual: false,
         kind,
     }
 }

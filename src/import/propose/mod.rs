@@ -5,11 +5,15 @@
 
 mod declarations;
 mod field_groups;
+mod guesses;
+mod plugins;
 mod site_export;
 pub mod toml_text;
 
 use crate::boot::BootError;
+use crate::import::report_lines::ReportLines;
 use crate::import::source::{self, ExportSource};
+use crate::import::xml::HINT_UTF8;
 use crate::registry::Registry;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
@@ -33,8 +37,25 @@ pub struct Proposal {
     pub meta: Vec<ProposedMeta>,
     /// Names of the areas that have widgets.
     pub areas: Vec<String>,
+    /// Values for search engines, by meta key.
+    pub seo: BTreeMap<String, u64>,
+    pub profiles: Vec<ProposedProfile>,
     /// Each part that stays out, and why.
     pub left_out: Vec<String>,
+    /// See [`ProposeReport::notes`].
+    pub notes: Vec<String>,
+}
+
+/// A shipped file that the declarations include.
+#[derive(Debug)]
+pub struct ProposedProfile {
+    pub file: &'static str,
+    /// Why it is included.
+    pub note: String,
+    /// Declarations that it needs.
+    pub declared: String,
+    /// The line of the report.
+    pub count: (&'static str, u64),
 }
 
 /// A type of records.
@@ -57,6 +78,8 @@ pub struct ProposedType {
     pub taxonomies: Vec<String>,
     /// Advanced Custom Fields declares it.
     pub by_plugin: bool,
+    /// Its records have languages.
+    pub multilingual: bool,
 }
 
 /// A taxonomy.
@@ -71,6 +94,8 @@ pub struct ProposedTaxonomy {
     pub shown: bool,
     /// Kinds of the records that have its terms.
     pub of: Vec<String>,
+    /// Its terms have languages.
+    pub multilingual: bool,
 }
 
 /// A group of fields, as it is declared.
@@ -102,25 +127,36 @@ type SourceReader = fn(&Value) -> Option<Proposal>;
 /// Every kind of JSON file that is read, in the order in which they are tried.
 const READERS: &[SourceReader] = &[field_groups::read];
 
-/// Writes `site.toml` and schema files for the content of a file.
+/// Writes `site.toml` and schema files for the content of a file, or of several exports of one site.
 ///
 /// # Errors
-/// The file is of no kind that is read, or a file that would be written is there already; then nothing is written.
+/// A file is of no kind that is read, or a file that would be written is there already; then nothing is written.
 pub fn propose(
     registry: &Registry,
-    file: &Path,
+    sources: &[PathBuf],
     prefix: Option<&str>,
     folder: &Path,
 ) -> Result<ProposeReport, BootError> {
-    let refused = |why: String| BootError::Other(format!("{}: {why}; nothing was written", file.display()));
-    let is_site = source::holds_site(file).map_err(|error| refused(error.to_string()))?;
-    let proposal = match is_site {
-        false => from_json(file),
-        true => site_export::read(registry, &ExportSource::open(file, prefix, &ProgressBar::hidden())?),
-    };
-    let proposal = proposal.map_err(refused)?;
-    let source = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (files, mut report) = declarations::written(&registry.declaration, proposal, &source);
+    let refused =
+        |file: &Path, why: String| BootError::Other(format!("{}: {why}; nothing was written", file.display()));
+    let mut others = Vec::new();
+    for file in sources {
+        if !source::holds_site(file).map_err(|error| refused(file, error.to_string()))? {
+            others.push(file);
+        }
+    }
+    let proposal = match (sources, others.as_slice()) {
+        ([file], [_]) => from_json(file).map_err(|why| refused(file, why)),
+        (_, [file, ..]) => Err(refused(file, "several files are exports of one site, and this is none".to_owned())),
+        (files, []) => {
+            let opened = ExportSource::open(files, prefix, &ProgressBar::hidden())?;
+            site_export::read(registry, &opened)
+                .map_err(|why| BootError::Other(format!("{opened}: {why}; nothing was written")))
+        }
+    }?;
+    let name = |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let names: Vec<String> = sources.iter().filter_map(name).collect();
+    let (files, mut report) = declarations::written(&registry.declaration, proposal, &names.join(" "));
     write_all(folder, &files)?;
     report.files = files.into_iter().map(|(name, _)| folder.join(name)).collect();
     Ok(report)
@@ -131,8 +167,10 @@ fn from_json(file: &Path) -> Result<Proposal, String> {
     if size > LARGEST {
         return Err(format!("a file of more than {LARGEST} bytes is not read"));
     }
-    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
-    let content: Value = serde_json::from_str(&text).map_err(|error| format!("this is no JSON ({error})"))?;
+    let bytes = fs::read(file).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("the text is not UTF-8 ({HINT_UTF8})"))?;
+    let none = |error| format!("this is no JSON, and neither an export nor a dump of WordPress ({error})");
+    let content: Value = serde_json::from_str(&text).map_err(none)?;
     let unknown = "this is neither an export of field groups nor of types and taxonomies";
     READERS.iter().find_map(|read| read(&content)).ok_or_else(|| unknown.to_owned())
 }
@@ -172,33 +210,41 @@ pub struct ProposeReport {
     /// Fields by type.
     fields: BTreeMap<String, u64>,
     left_out: Vec<String>,
+    /// Parts of the file that were read in another way than they are written, or may have to be mended.
+    notes: Vec<String>,
     files: Vec<PathBuf>,
 }
 
 impl ProposeReport {
-    /// The report for programs.
+    /// The report for programs: that of an import, with the fields by type, and the files that were written.
     pub fn to_json(&self) -> Value {
-        let counts: Map<String, Value> = self.counts.iter().map(|(what, n)| (what.clone(), json!(n))).collect();
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        json!({"counts": counts, "fields": self.fields, "left_out": self.left_out, "files": files})
+        let mut document = self.lines(false).to_json();
+        document.insert("fields".into(), json!(self.fields));
+        document.insert("files".into(), json!(files));
+        Value::Object(document)
+    }
+
+    /// The report, line by line; for people with fields and files, and the first lines of what stays out.
+    fn lines(&self, people: bool) -> ReportLines {
+        let mut lines = ReportLines::default();
+        self.counts.iter().for_each(|(what, n)| lines.count(*n, what));
+        let fields = self.fields.iter().filter(|_| people);
+        fields.for_each(|(kind, n)| lines.count(*n, format!("fields of the type {kind}")));
+        let listed = if people { LISTED } else { usize::MAX };
+        self.left_out.iter().take(listed).for_each(|line| lines.leave_out(None, line));
+        if let Some(more) = self.left_out.len().checked_sub(listed).filter(|more| *more > 0) {
+            lines.leave_out(None, format!("{more} more"));
+        }
+        self.notes.iter().for_each(|line| lines.note(line));
+        let files = self.files.iter().filter(|_| people);
+        files.for_each(|file| lines.note(format!("written: {}", file.display())));
+        lines
     }
 }
 
 impl fmt::Display for ProposeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (what, n) in &self.counts {
-            writeln!(f, "{n:>8} {what}")?;
-        }
-        for (kind, n) in &self.fields {
-            writeln!(f, "{n:>8} fields of the type {kind}")?;
-        }
-        for line in self.left_out.iter().take(LISTED) {
-            writeln!(f, "left out: {line}")?;
-        }
-        if let Some(more) = self.left_out.len().checked_sub(LISTED).filter(|more| *more > 0) {
-            writeln!(f, "left out: {more} more")?;
-        }
-        let files: Vec<String> = self.files.iter().map(|file| format!("written: {}", file.display())).collect();
-        f.write_str(&files.join("\n"))
+        self.lines(true).fmt(f)
     }
 }

@@ -2,8 +2,10 @@
 //! types that their values show.
 
 use super::field_groups;
+use super::guesses::{GuessedType, MetaFacts};
+use super::plugins::{self, LanguageSurvey};
 use super::{Proposal, ProposedMeta, ProposedTaxonomy, ProposedType};
-use crate::import::items::{Author, ExportItem, ExportRecord, GREATEST, ReadError, SourcePart};
+use crate::import::items::{Author, ExportItem, ExportRecord, ReadError, SourcePart};
 use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
 use crate::import::report::versions_line;
@@ -38,19 +40,18 @@ struct InternalNames {
 pub fn read(registry: &Registry, source: &ExportSource) -> Result<Proposal, String> {
     let internal: InternalNames =
         serde_json::from_str(include_str!("internal.json")).map_err(|error| error.to_string())?;
-    let mut survey = ExportSurvey::default();
+    let mut survey = ExportSurvey { seo_keys: plugins::seo_keys(registry), ..ExportSurvey::default() };
     let take = |item| {
         survey.take(item);
         Ok::<(), std::convert::Infallible>(())
     };
     match source.read(SourcePart::Items, false, |_| {}, take) {
         Ok(summary) => {
-            let mut proposal = survey.proposal(registry, &internal);
+            let mut proposal = survey.proposal(registry, &internal, &summary.language);
             proposal.areas = summary.areas;
             proposal.left_out.extend(summary.left_out.iter().map(|(what, count)| format!("{count} {what}")));
             proposal.left_out.extend((summary.versions > 0).then(|| versions_line(summary.versions)));
-            proposal.left_out.extend(summary.encodings.lines());
-            proposal.left_out.extend(summary.warnings.lines());
+            proposal.notes = summary.encodings.lines().chain(summary.warnings.lines()).collect();
             Ok(proposal)
         }
         Err(ReadError::File(error)) => Err(error.to_string()),
@@ -84,64 +85,6 @@ struct ValueFacts {
     keys: BTreeMap<String, MetaFacts>,
 }
 
-/// Facts about the values of a meta key.
-#[derive(Default)]
-struct MetaFacts {
-    items: u64,
-    repeated: bool,
-    guess: Option<GuessedType>,
-    /// Besides nothing, there is "0" or "1" alone.
-    binary: bool,
-    zero: bool,
-    one: bool,
-}
-
-/// The type that values show.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GuessedType {
-    Integer,
-    Number,
-    Text,
-    List,
-    Object,
-    /// Texts, and lists or objects.
-    Several,
-}
-
-impl GuessedType {
-    fn of(text: &str) -> Option<GuessedType> {
-        if text.is_empty() {
-            return None;
-        }
-        let integer = text.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= GREATEST.unsigned_abs());
-        if integer.is_some_and(|number| number.to_string() == text) {
-            return Some(GuessedType::Integer);
-        }
-        let digits = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
-        if digits && text.contains('.') && text.parse::<f64>().is_ok_and(f64::is_finite) && !text.starts_with('.') {
-            return Some(GuessedType::Number);
-        }
-        Some(match php::unserialize(text) {
-            Some(Value::Array(_)) => GuessedType::List,
-            Some(Value::Object(map)) if map.keys().all(|key| key.parse::<i64>().is_ok()) => GuessedType::List,
-            Some(Value::Object(_)) => GuessedType::Object,
-            _ => GuessedType::Text,
-        })
-    }
-
-    fn and(self, other: GuessedType) -> GuessedType {
-        use GuessedType::{Integer, List, Number, Object, Several, Text};
-        match (self, other) {
-            (one, other) if one == other => one,
-            (Integer | Number, Integer | Number) => Number,
-            (Integer | Number | Text, Integer | Number | Text) => Text,
-            // PHP has one type for both, and an empty one is written as a list.
-            (List | Object, List | Object) => Object,
-            _ => Several,
-        }
-    }
-}
-
 /// A record of field groups, types and taxonomies of Advanced Custom Fields.
 struct DeclaringRecord {
     id: i64,
@@ -161,6 +104,11 @@ struct ExportSurvey {
     taxonomies: BTreeMap<String, TaxonomyFacts>,
     accounts: ValueFacts,
     comments: ValueFacts,
+    languages: LanguageSurvey,
+    /// Ids of records.
+    records: HashSet<i64>,
+    /// Meta keys of values for search engines.
+    seo_keys: HashSet<String>,
     declaring: Vec<DeclaringRecord>,
     /// Numbers of the records that declare something.
     fields: HashSet<i64>,
@@ -178,6 +126,7 @@ impl ExportSurvey {
                 self.accounts.add(meta, &mut self.keys);
             }
             ExportItem::Term(term) => {
+                self.languages.term(&term);
                 let facts = self.taxonomies.entry(term.taxonomy).or_default();
                 facts.hierarchical |= !term.parent_slug.is_empty();
                 facts.values.add(&term.meta, &mut self.keys);
@@ -212,8 +161,10 @@ impl ExportSurvey {
 
     fn record(&mut self, record: &ExportRecord) {
         for term in &record.terms {
+            self.languages.mention(term);
             self.taxonomies.entry(term.taxonomy.clone()).or_default();
         }
+        self.records.insert(record.id);
         let facts = self.kinds.entry(record.kind.clone()).or_default();
         facts.hierarchical |= record.parent != 0;
         facts.ordered |= record.menu_order != 0;
@@ -227,7 +178,7 @@ impl ExportSurvey {
         }
     }
 
-    fn proposal(mut self, registry: &Registry, internal: &InternalNames) -> Proposal {
+    fn proposal(mut self, registry: &Registry, internal: &InternalNames, language: &str) -> Proposal {
         let groups = self.field_groups();
         let mut proposal = field_groups::read(&Value::Array(groups)).unwrap_or_default();
         proposal.left_out.append(&mut self.left_out);
@@ -248,6 +199,32 @@ impl ExportSurvey {
         let known: BTreeSet<String> =
             declared.iter().map(|(name, one)| one.kind.clone().unwrap_or_else(|| name.clone())).collect();
         let is_known = |kind: &str| known.contains(kind) || known.contains(neutral(kind));
+        self.types(&is_known, internal, &mut proposal);
+        self.taxonomies(&is_known, internal, &mut proposal);
+        for (items, facts, resource) in [
+            ("accounts", &self.accounts, registry.users()),
+            ("comments", &self.comments, registry.comment_resources().next()),
+        ] {
+            let kind = resource.map_or(items, |resource| &resource.kind);
+            values(
+                &ValueOwner { kind, seo: None, records: &self.records, items, hidden: true },
+                facts,
+                internal,
+                &mut proposal,
+            );
+        }
+        for one in &mut proposal.types {
+            one.multilingual =
+                self.kinds.get(&one.kind).is_some_and(|facts| plugins::have_languages(facts.taxonomies.iter()));
+        }
+        let of_seo = plugins::seo_profile(registry, &proposal.seo);
+        proposal.profiles.extend(of_seo);
+        self.languages.propose(registry, language, &mut proposal);
+        proposal
+    }
+
+    /// Adds the types of the records, with their meta keys.
+    fn types(&self, is_known: &dyn Fn(&str) -> bool, internal: &InternalNames, proposal: &mut Proposal) {
         for (kind, facts) in &self.kinds {
             match reason(&internal.kinds, kind) {
                 Some((_, why)) => {
@@ -259,14 +236,24 @@ impl ExportSurvey {
                         proposal.types.push(content_type(kind, facts, internal));
                     }
                     values(
-                        &ValueOwner { kind, items: "records", hidden: false },
+                        &ValueOwner {
+                            kind,
+                            seo: Some(&self.seo_keys),
+                            records: &self.records,
+                            items: "records",
+                            hidden: false,
+                        },
                         &facts.values,
                         internal,
-                        &mut proposal,
+                        proposal,
                     );
                 }
             }
         }
+    }
+
+    /// Adds the taxonomies of the terms, with their meta keys.
+    fn taxonomies(&self, is_known: &dyn Fn(&str) -> bool, internal: &InternalNames, proposal: &mut Proposal) {
         for (kind, facts) in &self.taxonomies {
             let proposed = proposal.taxonomies.iter().any(|one| one.kind == *kind);
             match reason(&internal.taxonomies, kind) {
@@ -286,16 +273,10 @@ impl ExportSurvey {
                     });
                 }
             }
-            values(&ValueOwner { kind, items: "terms", hidden: false }, &facts.values, internal, &mut proposal);
+            let owner =
+                ValueOwner { kind, seo: Some(&self.seo_keys), records: &self.records, items: "terms", hidden: false };
+            values(&owner, &facts.values, internal, proposal);
         }
-        for (items, facts, resource) in [
-            ("accounts", &self.accounts, registry.users()),
-            ("comments", &self.comments, registry.comment_resources().next()),
-        ] {
-            let kind = resource.map_or(items, |resource| &resource.kind);
-            values(&ValueOwner { kind, items, hidden: true }, facts, internal, &mut proposal);
-        }
-        proposal
     }
 
     /// Field groups, types and taxonomies in the form in which Advanced Custom Fields exports them.
@@ -384,14 +365,12 @@ impl ValueFacts {
                     continue;
                 }
             }
-            let of = self.keys.entry(key.clone()).or_insert_with(|| MetaFacts { binary: true, ..MetaFacts::default() });
+            let of = self.keys.entry(key.clone()).or_default();
             match seen.insert(key) {
                 true => of.items += 1,
                 false => of.repeated = true,
             }
-            of.binary &= matches!(value.as_str(), "" | "0" | "1");
-            of.zero |= matches!(value.as_str(), "" | "0");
-            of.one |= value == "1";
+            of.look(value);
             of.guess = match (of.guess, GuessedType::of(value)) {
                 (Some(one), Some(other)) => Some(one.and(other)),
                 (one, other) => one.or(other),
@@ -403,6 +382,10 @@ impl ValueFacts {
 /// The items that have meta values.
 struct ValueOwner<'k> {
     kind: &'k str,
+    /// Meta keys that become values for search engines.
+    seo: Option<&'k HashSet<String>>,
+    /// Ids of the records of the file.
+    records: &'k HashSet<i64>,
     /// The word for them.
     items: &'static str,
     /// Their values are for those who may edit the item: visitors read the item, and plugins keep addresses and the like there.
@@ -411,13 +394,17 @@ struct ValueOwner<'k> {
 
 /// The meta keys of some items.
 fn values(owner: &ValueOwner<'_>, facts: &ValueFacts, internal: &InternalNames, proposal: &mut Proposal) {
-    let ValueOwner { kind, items, hidden } = owner;
+    let ValueOwner { kind, seo, records, items, hidden } = owner;
     // Keys that one entry names are told in one line.
     let mut kept: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for (key, of) in &facts.keys {
         let mut left_out = |why: &str| {
             proposal.left_out.push(format!("meta key {key} of {kind}: {why} ({} {items})", of.items));
         };
+        if seo.is_some_and(|seo| seo.contains(key)) {
+            *proposal.seo.entry(key.clone()).or_default() += of.items;
+            continue;
+        }
         if let Some(entry) = reason(&internal.meta, key) {
             *kept.entry(entry).or_default() += of.items;
             continue;
@@ -440,6 +427,7 @@ fn values(owner: &ValueOwner<'_>, facts: &ValueFacts, internal: &InternalNames, 
         };
         let mut note =
             format!("in {} of {} {items}, every value is of the type {kind_of_value}", of.items, facts.items);
+        note.push_str(of.further(records));
         if *hidden {
             schema["context"] = json!(["edit"]);
             note.push_str("; without context everybody reads it");
@@ -461,29 +449,6 @@ fn values(owner: &ValueOwner<'_>, facts: &ValueFacts, internal: &InternalNames, 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn types_are_guessed_by_all_values() {
-        use GuessedType::{Integer, List, Number, Object, Several, Text};
-        let of = |values: &[&str]| {
-            let all = values.iter().filter_map(|value| GuessedType::of(value));
-            all.reduce(GuessedType::and)
-        };
-        for (values, expected) in [
-            (&["1", "-20", ""][..], Some(Integer)),
-            (&["1", "2.5"], Some(Number)),
-            (&["007"], Some(Text)),
-            (&["9007199254740993"], Some(Text)),
-            (&["1", "one"], Some(Text)),
-            (&["1.2.3"], Some(Text)),
-            (&[""], None),
-            (&["a:2:{i:0;s:1:\"a\";i:1;s:1:\"b\";}"], Some(List)),
-            (&["a:1:{s:1:\"k\";i:1;}", "a:0:{}"], Some(Object)),
-            (&["a:1:{s:1:\"k\";i:1;}", "text"], Some(Several)),
-        ] {
-            assert!(of(values) == expected, "{values:?}");
-        }
-    }
 
     #[test]
     fn internal_names_have_a_reason() {

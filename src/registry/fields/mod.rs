@@ -10,7 +10,7 @@ use super::resource::Resource;
 use cms_declaration::{Declaration, Field, FieldGroup, FieldKind, LocationParam, LocationRule, RuleOperator};
 use cms_schema::{Dialect, Schema};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A group with its fields as a tree.
 #[derive(Clone, Debug)]
@@ -88,6 +88,27 @@ pub struct ResourceFields {
     pub place: bool,
     /// Whether values refer to other rows.
     pub refers: bool,
+}
+
+/// The rows that values of fields refer to, by the keys by which exports know the fields.
+pub fn targets(groups: &[GroupFields]) -> HashMap<String, FieldTarget> {
+    fn of(fields: &[FieldNode], found: &mut HashMap<String, FieldTarget>) {
+        for field in fields {
+            found.extend(field.declared.key.clone().zip(field.target()));
+            of(&field.fields, found);
+        }
+    }
+    let mut found = HashMap::new();
+    groups.iter().for_each(|group| of(&group.fields, &mut found));
+    found
+}
+
+/// The places of the stored values that refer to rows: beside the value of a field, its key is stored.
+pub fn referring(targets: &HashMap<String, FieldTarget>, values: &[(String, String)]) -> Vec<(usize, FieldTarget)> {
+    let keyed = |(name, key): &'_ (String, String)| Some((name.strip_prefix('_')?.to_owned(), *targets.get(key)?));
+    let named: HashMap<String, FieldTarget> = values.iter().filter_map(keyed).collect();
+    let referring = values.iter().enumerate().filter_map(|(at, (name, _))| Some((at, *named.get(name)?)));
+    referring.collect()
 }
 
 /// Every group, in the order in which documents show them.

@@ -1,8 +1,6 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{
-    Ability, AbilityInput, AbilityPath, RequestTemplate, ability_document, category_document, method_of,
-};
+use super::super::abilities::{Ability, AbilityInput, AbilityPath, RequestTemplate, method_of};
 use super::super::operations;
 use super::super::resource::*;
 use super::super::templates::{Template, TemplateReference};
@@ -10,11 +8,10 @@ use super::super::vocabulary::{HandlerRole, names as names_of};
 use super::super::{Behaviour, Endpoint, Route};
 use super::{ArgOrigin, Linker, extend};
 use crate::model::Method;
-use cms_declaration::{self as declaration, AbilityStep, EntrySource, SchemaDoc};
+use cms_declaration::{self as declaration, AbilityStep, SchemaDoc};
 use cms_schema::Schema;
 use indexmap::IndexMap;
-use serde_json::{Map, Value};
-use std::sync::Arc;
+use serde_json::Value;
 
 impl Linker<'_> {
     /// Compiles the declared abilities; those that are not shown have to be right, too.
@@ -209,7 +206,7 @@ impl Linker<'_> {
         let request = declaration::AbilityRequest { method, path, args, if_match };
         let request = self.ability_request(at, &request, known, routes)?;
         if atomic && request.method != Method::Get {
-            let answers = |route: &Route, path: &str| route.matcher.is_match(path.as_bytes());
+            let answers = |route: &Route, path: &str| route.matcher.is_match(path);
             let paths = request.path.samples();
             let found = routes.iter().filter(|route| paths.iter().any(|path| answers(route, path)));
             let mut endpoints =
@@ -249,7 +246,7 @@ impl Linker<'_> {
         }
         let answers = |path: &String| {
             let of_method = |route: &&Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&method));
-            routes.iter().filter(of_method).any(|route| route.matcher.is_match(path.as_bytes()))
+            routes.iter().filter(of_method).any(|route| route.matcher.is_match(path))
         };
         let samples = path.samples();
         if !samples.iter().any(answers) {
@@ -258,48 +255,11 @@ impl Linker<'_> {
         }
         // They could run each other without end.
         let runs = |route: &&Route| route.has_role(HandlerRole::RunAbility);
-        if routes.iter().filter(runs).any(|route| samples.iter().any(|path| route.matcher.is_match(path.as_bytes()))) {
+        if routes.iter().filter(runs).any(|route| samples.iter().any(|path| route.matcher.is_match(path))) {
             let hint = "write the requests of the other ability here";
             self.problem(&extend(at, "path"), "an ability cannot run abilities", Some(hint.into()));
         }
         Some(RequestTemplate { name: String::new(), when: None, method, path, args, if_match, apart: None })
-    }
-
-    /// Adds the entries of resources that list a declared table.
-    pub(super) fn listed_tables(
-        &self,
-        resources: &mut [Resource],
-        abilities: &IndexMap<String, Ability>,
-        routes: &[Route],
-    ) {
-        let mut categories = self.declared.ability_categories.clone();
-        for resource in resources.iter().filter(|resource| resource.declared.ability) {
-            let slug = operations::word(&resource.name);
-            categories.entry(slug).or_insert_with(|| operations::category_of(resource));
-        }
-        for at in 0..resources.len() {
-            let resource = &resources[at];
-            let key = resource.declared.options.key.clone().unwrap_or_else(|| "id".to_owned());
-            let entry = |(name, document): (&String, Map<String, Value>)| {
-                let own = [(key.clone(), Value::String(name.clone()))];
-                Value::Object(own.into_iter().chain(document).collect())
-            };
-            let entries: Vec<Value> = match resource.declared.options.entries_from {
-                None => continue,
-                Some(EntrySource::Abilities) => {
-                    let listed = abilities.iter().filter(|(_, ability)| ability.listed);
-                    let document = |ability: &Ability| {
-                        let [input, output] = operations::schemas(ability, resources, routes);
-                        ability_document(&ability.declared, [&input, &output])
-                    };
-                    listed.map(|(name, ability)| entry((name, document(ability)))).collect()
-                }
-                Some(EntrySource::AbilityCategories) => {
-                    categories.iter().map(|(slug, of)| entry((slug, category_document(of)))).collect()
-                }
-            };
-            Arc::make_mut(&mut resources[at].entries).extend(entries);
-        }
     }
 }
 

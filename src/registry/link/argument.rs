@@ -1,6 +1,6 @@
 //! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
 
-use super::super::args::{Arg, ArgRole, Filter, JsonText, SpellingDirection, convert_spelling};
+use super::super::args::{Arg, ArgRole, Filter, JsonText, LazyDocument, SpellingDirection, convert_spelling};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
 use super::super::{bounds, edit_only, fields, locked, without_x_words};
@@ -12,18 +12,19 @@ use cms_schema::{Dialect, Schema};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 /// The parts of an argument that follow from its document.
 #[derive(Clone)]
 pub(super) struct ArgDocument {
     schema: Schema,
     accepted: Option<Schema>,
-    shown: Arc<Value>,
+    shown: LazyDocument,
 }
 
-/// Those that were compiled, by dialect, whether the argument is required, and the text of its document.
-pub(super) type ArgDocuments = HashMap<(Dialect, bool, String), ArgDocument, foldhash::fast::RandomState>;
+/// Those that were compiled, by dialect, whether the argument is required, and a digest of its document, which is with it.
+pub(super) type ArgDocuments = HashMap<(Dialect, bool, u64), (Arc<Value>, ArgDocument), foldhash::fast::RandomState>;
 
 impl Linker<'_> {
     /// The argument documents of an endpoint in order: groups, its own, the resource's adjustments.
@@ -160,7 +161,7 @@ impl Linker<'_> {
         arg: &str,
         mut doc: SchemaDoc,
         (resource, resources): (Option<&Resource>, &[Resource]),
-        place: &ArgOrigin,
+        (place, mut sound): (&ArgOrigin, bool),
         dialect: Dialect,
     ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
@@ -183,6 +184,8 @@ impl Linker<'_> {
                 return None;
             }
             filter = (role == ArgRole::Where).then_some(Filter::Where(criteria));
+            // It describes other resources, too.
+            sound = false;
         }
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
@@ -198,11 +201,14 @@ impl Linker<'_> {
         let unset = doc.get("x-unset").cloned();
         let example = example(&doc);
         let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
-        let source = Value::Object(doc);
-        let ArgDocument { schema, accepted, mut shown } = self.arg_document(&source, required, place, dialect)?;
+        let source = Arc::new(Value::Object(doc));
+        let ArgDocument { schema, accepted, mut shown } =
+            self.arg_document(&source, required, (place, sound), dialect)?;
         let of_fields = source.get("x-fields") == Some(&json!(true));
         if let Some(resource) = resource.filter(|_| of_fields) {
-            Arc::make_mut(&mut shown)["properties"] = json!(fields::described(self.field_groups, resource));
+            let mut document = Value::clone(&shown);
+            document["properties"] = json!(fields::described(self.field_groups, resource));
+            shown = Arc::new(LazyLock::new(Box::new(|| document)));
         }
         // A default that does not fit its own type stays as declared.
         let default = default.map(|declared| {
@@ -245,24 +251,29 @@ impl Linker<'_> {
         })
     }
 
-    /// The parts that follow from an argument's document alone, which many arguments have in common.
+    /// The parts that follow from an argument's document alone, which many arguments have in common. One that is `sound` is
+    /// compiled for the first value.
     fn arg_document(
         &mut self,
-        source: &Value,
+        source: &Arc<Value>,
         required: bool,
-        place: &ArgOrigin,
+        (place, sound): (&ArgOrigin, bool),
         dialect: Dialect,
     ) -> Option<ArgDocument> {
-        let key = (dialect, required, source.to_string());
-        if let Some(known) = self.documents.get(&key) {
+        let mut digest = self.documents.hasher().build_hasher();
+        digest_of(source, &mut digest);
+        let key = (dialect, required, digest.finish());
+        if let Some((_, known)) = self.documents.get(&key).filter(|(of, _)| of == source) {
             return Some(known.clone());
         }
         let words = source.as_object().map(ArgumentWords::of).unwrap_or_default();
         let bounds = accepted_bounds(source, &words.also_types);
-        let bounded = bounds::apply_bounds(source, self.declared.bounds.max_items);
-        let document = ArgDocument {
-            accepted: bounds.and_then(|bounds| Schema::compile(&bounds, dialect).ok()),
-            schema: match Schema::compile(&bounded, dialect) {
+        let (of, most) = (Arc::clone(source), self.declared.bounds.max_items);
+        let bounded = move || bounds::apply_bounds(&of, most);
+        let accepted = bounds.map(|bounds| Schema::later(|| bounds, dialect));
+        let schema = match sound {
+            true => Schema::later(bounded, dialect),
+            false => match Schema::compile(&bounded(), dialect) {
                 Ok(schema) => schema,
                 Err(problems) => {
                     for problem in problems {
@@ -271,9 +282,12 @@ impl Linker<'_> {
                     return None;
                 }
             },
-            shown: Arc::new(Value::Object(shown(source, required, &words, self.dialect))),
         };
-        self.documents.insert(key, document.clone());
+        let (of, own) = (Arc::clone(source), self.dialect);
+        let show: Box<dyn FnOnce() -> Value + Send> = Box::new(move || Value::Object(shown(&of, required, own)));
+        let shown = Arc::new(LazyLock::new(show));
+        let document = ArgDocument { schema, accepted, shown };
+        self.documents.insert(key, (Arc::clone(source), document.clone()));
         Some(document)
     }
 
@@ -304,8 +318,27 @@ impl Linker<'_> {
     }
 }
 
+/// Hashes a document with the order of its members, which OPTIONS shows.
+fn digest_of(value: &Value, digest: &mut impl Hasher) {
+    match value {
+        Value::Object(map) => {
+            digest.write_usize(map.len());
+            for (key, value) in map {
+                key.hash(digest);
+                digest_of(value, digest);
+            }
+        }
+        Value::Array(list) => {
+            digest.write_usize(list.len());
+            list.iter().for_each(|value| digest_of(value, digest));
+        }
+        other => other.hash(digest),
+    }
+}
+
 /// The argument as OPTIONS shows it.
-fn shown(source: &Value, required: bool, words: &ArgumentWords, dialect: Dialect) -> SchemaDoc {
+fn shown(source: &Value, required: bool, dialect: Dialect) -> SchemaDoc {
+    let words = source.as_object().map(ArgumentWords::of).unwrap_or_default();
     let mut shown = match without_x_words(source) {
         Value::Object(map) => map,
         _ => Map::new(),

@@ -1,8 +1,10 @@
 //! The declared types and styles of blocks, by block.
 
+use super::super::entries;
 use super::super::resource::Resource;
 use super::Linker;
 use cms_config::check::suggestion;
+use cms_config::schema_files::EntryFile;
 use cms_declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
 use cms_text::block_css::FluidWidths;
 use cms_text::block_source::BlockType;
@@ -12,21 +14,19 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
-    /// The types of blocks that the declaration names (`block_types`), with their attributes.
-    pub(super) fn block_types(&mut self, resources: &[Resource]) -> HashMap<String, BlockType> {
-        let mut types = HashMap::new();
-        let Some(wanted) = &self.declared.block_types else { return types };
-        let Some(at) = self.resource_named(&["block_types"], wanted) else { return types };
-        let resource = &resources[at];
-        for (i, entry) in resource.entries.iter().enumerate() {
-            let Some(name) = entry["name"].as_str() else { continue };
-            match BlockType::compile(&self.block_attributes(name, entry["attributes"].as_object())) {
-                Ok(compiled) => drop(types.insert(name.to_owned(), compiled)),
-                Err((attribute, why)) => {
-                    let place = ["resources", wanted, "options", "entries", &i.to_string(), "attributes", &attribute];
-                    self.problem(&place, format!("the attribute `{attribute}` of `{name}`: {why}"), None);
-                }
-            }
+    /// Checks the types of blocks that the declaration names (`block_types`); those that are shipped are sound.
+    pub(super) fn block_types(&mut self, resources: &[Resource]) {
+        let Some(wanted) = &self.declared.block_types else { return };
+        let Some(at) = self.resource_named(&["block_types"], wanted) else { return };
+        let shipped = ["block_types", "block_attributes"].iter().all(|table| self.loaded.is_untouched(&[table]));
+        if shipped && self.has_shipped_entries(&resources[at]) {
+            return;
+        }
+        let entries = entries::declared(self.declared, &self.loaded.entries, &resources[at]);
+        let (types, problems) = block_types(self.declared, &entries);
+        for AttributeProblem { entry, name, attribute, why } in problems {
+            let place = ["resources", wanted, "options", "entries", &entry.to_string(), "attributes", &attribute];
+            self.problem(&place, format!("the attribute `{attribute}` of `{name}`: {why}"), None);
         }
         for name in self.declared.block_attributes.keys().filter(|name| *name != "*") {
             if !types.contains_key(name) {
@@ -35,26 +35,59 @@ impl Linker<'_> {
                 self.problem(&["block_attributes", name], message, hint);
             }
         }
-        types
     }
 
-    /// The attributes of a type with the changes that are declared.
-    fn block_attributes(&self, name: &str, own: Option<&Map<String, Value>>) -> Map<String, Value> {
-        let mut all = own.cloned().unwrap_or_default();
-        for (of, changes) in &self.declared.block_attributes {
-            for (attribute, change) in changes {
-                if of != name && (of != "*" || !all.contains_key(attribute)) {
-                    continue;
-                }
-                if let Some(doc) =
-                    all.entry(attribute.clone()).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
-                {
-                    doc.extend(change.clone());
-                }
+    /// Whether a resource has the entries of the shipped file that it is shipped with, and no others.
+    fn has_shipped_entries(&self, resource: &Resource) -> bool {
+        let file = resource.declared.entries_file.as_ref().and_then(|file| self.loaded.entries.get(file));
+        matches!(file, Some(EntryFile::Shipped(_)))
+            && self.loaded.is_verbatim(&["resources", &resource.name, "entries_file"])
+            && self.declared.resources[&resource.name].options.entries.is_empty()
+    }
+}
+
+/// An attribute of a type of blocks that cannot be read.
+pub(in super::super) struct AttributeProblem {
+    /// The place of the type among the entries.
+    entry: usize,
+    name: String,
+    attribute: String,
+    why: String,
+}
+
+/// The types of blocks with their attributes, and the attributes that cannot be read. `entries`: the types as declared.
+pub(in super::super) fn block_types(
+    declared: &Declaration,
+    entries: &[Value],
+) -> (HashMap<String, BlockType>, Vec<AttributeProblem>) {
+    let (mut types, mut problems) = (HashMap::new(), Vec::new());
+    for (at, entry) in entries.iter().enumerate() {
+        let Some(name) = entry["name"].as_str() else { continue };
+        match BlockType::compile(&block_attributes(declared, name, entry["attributes"].as_object())) {
+            Ok(compiled) => drop(types.insert(name.to_owned(), compiled)),
+            Err((attribute, why)) => {
+                problems.push(AttributeProblem { entry: at, name: name.to_owned(), attribute, why });
             }
         }
-        all
     }
+    (types, problems)
+}
+
+/// The attributes of a type with the changes that are declared.
+fn block_attributes(declared: &Declaration, name: &str, own: Option<&Map<String, Value>>) -> Map<String, Value> {
+    let mut all = own.cloned().unwrap_or_default();
+    for (of, changes) in &declared.block_attributes {
+        for (attribute, change) in changes {
+            if of != name && (of != "*" || !all.contains_key(attribute)) {
+                continue;
+            }
+            if let Some(doc) = all.entry(attribute.clone()).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+            {
+                doc.extend(change.clone());
+            }
+        }
+    }
+    all
 }
 
 /// `block_classes`, `block_supports` and `block_styles` in one.

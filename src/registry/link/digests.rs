@@ -1,6 +1,7 @@
 //! Digests of declarations: of everything, and of what the nodes over one database have to declare alike.
 
 use cms_config::load::LoadedDeclaration;
+use cms_config::schema_files::EntryFile;
 use cms_declaration::{Declaration, Media, Site};
 use sha2::{Digest as _, Sha256};
 use std::fmt::{self, Write};
@@ -40,7 +41,10 @@ fn write_shared(to: &mut DigestWriter, loaded: &LoadedDeclaration) -> fmt::Resul
     }
     for (file, entries) in &loaded.entries {
         write!(to, "{file} ")?;
-        entries.iter().try_for_each(|entry| write!(to, "{entry}"))?;
+        match entries {
+            EntryFile::Shipped(text) => to.write_str(text)?,
+            EntryFile::Read(entries) => entries.iter().try_for_each(|entry| write!(to, "{entry}"))?,
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::super::args::ArgRole;
 use super::super::name;
 use super::super::resource::*;
 use super::super::tables::{self, DeclaredColumn};
-use super::super::words::{ArgumentWords, PropertyWords};
+use super::super::words::PropertyWords;
 use super::property::kind_of;
 use super::values::rule;
 use super::{Linker, escape};
@@ -109,7 +109,7 @@ impl Linker<'_> {
 
     /// The column that lists of a plain resource are sorted by where nothing else is requested, if it holds numbers or times.
     fn default_sort(&self, resource: &Resource, layout: &Layout) -> Option<Name> {
-        let role = |doc: &SchemaDoc| ArgumentWords::of(doc).param.as_deref().and_then(ArgRole::parse);
+        let role = |doc: &SchemaDoc| doc.get("x-param").and_then(Value::as_str).and_then(ArgRole::parse);
         let sorts = |doc: &SchemaDoc| role(doc) == Some(ArgRole::Orderby);
         let declared = |arg: &String| self.declared.args.values().any(|group| group.get(arg).is_some_and(sorts));
         let args =
@@ -128,8 +128,8 @@ impl Linker<'_> {
         let selecting = |column: &Name| {
             let args = resource.declared.endpoints.values().flat_map(|args| args.values()).filter_map(Value::as_object);
             let by_column = args.filter(|doc| {
-                let filter = ArgumentWords::of(doc).filter;
-                filter.is_some_and(|filter| filter.get("column").and_then(Value::as_str) == Some(column))
+                let filter = doc.get("x-filter").and_then(|filter| filter.get("column"));
+                filter.and_then(Value::as_str) == Some(column)
             });
             by_column.map(|doc| doc.get("default").is_some_and(|default| !default.is_null())).max()
         };
@@ -243,8 +243,7 @@ fn selected_columns(declared: &declaration::Resource) -> HashSet<String> {
     let mut columns = HashSet::new();
     for args in declared.endpoints.values() {
         for doc in args.values() {
-            let filter = doc.as_object().and_then(|doc| ArgumentWords::of(doc).filter);
-            columns.extend(filter.and_then(|f| f.get("column")?.as_str().map(str::to_owned)));
+            columns.extend(doc["x-filter"]["column"].as_str().map(str::to_owned));
         }
     }
     columns.extend(declared.owner.clone());

@@ -5,7 +5,7 @@
 mod abilities;
 mod addresses;
 mod argument;
-mod blocks;
+pub(super) mod blocks;
 mod criteria;
 mod digests;
 mod fields;
@@ -34,12 +34,11 @@ pub mod views;
 mod words;
 
 use super::capabilities;
+use super::entries;
 use super::fields::{GroupFields, groups as field_groups_of};
 use super::languages::Languages;
-use super::resource::Resource;
 use super::vocabulary::{HandlerRole, Vocabulary};
 use super::{Registry, Route};
-use crate::model::Method;
 use argument::ArgDocuments;
 use cms_config::Problem;
 use cms_config::load::LoadedDeclaration;
@@ -49,7 +48,7 @@ use cms_storage::place::Place;
 use serde_json::Value;
 use shown::schema_links;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Builds the registry. `site_url` is the listener's address, used when `site.url` is empty.
 ///
@@ -91,23 +90,23 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);
-    linker.listed_tables(&mut resources, &abilities, &routes);
     linker.auto_add(&resources);
     linker.retentions(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
     linker.views(&resources);
     linker.translations();
-    let (block_types, problems) = (linker.block_types(&resources), linker.problems);
-    let Some(site) = site.filter(|_| problems.is_empty()) else { return Err(Problem::sorted(problems)) };
+    linker.block_types(&resources);
+    let Some(site) = site.filter(|_| linker.problems.is_empty()) else { return Err(Problem::sorted(linker.problems)) };
     let capabilities = capabilities::named(&roles, &loaded.declaration, &resources, &routes);
-    let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
-        item_routes,
+        item_routes: vec![OnceLock::new(); resources.len()],
         tokens: with_role(&routes, HandlerRole::TokenCheck),
         oauth: with_role(&routes, HandlerRole::OAuthToken),
         seo,
-        languages: Languages::declared(&resources),
+        languages: Languages::declared(&resources, |of| entries::declared(&loaded.declaration, &loaded.entries, of)),
+        entries: vec![OnceLock::new(); resources.len()],
+        entry_files: loaded.entries.clone(),
         declaration: Arc::clone(&loaded.declaration),
         site,
         declared_roles: capabilities::expand_roles(roles, &capabilities),
@@ -119,7 +118,7 @@ pub fn link(loaded: &LoadedDeclaration, vocabulary: &Vocabulary, site_url: &str)
         abilities,
         index_schemas,
         layout,
-        block_types,
+        block_types: OnceLock::new(),
         block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: digests::fingerprint(loaded),
         shared: if is_alone(&loaded.declaration) { String::new() } else { digests::shared(loaded) },
@@ -134,16 +133,6 @@ fn with_role(routes: &[Route], role: HandlerRole) -> Option<usize> {
 /// Whether no other node can serve the same database.
 fn is_alone(declared: &Declaration) -> bool {
     Place::of(&declared.storage.url).is_some_and(|place| place.file().is_some())
-}
-
-/// The route of a resource's items: one that can be read and that has the path of an item, however keys look. Longer keys
-/// come first: what a shorter one names may be a collection.
-fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
-    let collection = resource.path_of(|_| "1".to_owned());
-    let paths = ["a//b", "a/b", "a", "1"].map(|key| format!("{collection}/{key}"));
-    let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
-    let of = |path: &String| routes.iter().position(|r| reads(r) && r.matcher.is_match(path.as_bytes()));
-    paths.iter().filter_map(of).find(|at| routes[*at].resource == Some(resource.index))
 }
 
 /// The namespaces that the root lists.
@@ -324,7 +313,7 @@ mod tests {
             Err(problems) => problems,
             Ok(loaded) => match link(&loaded, &crate::engine::vocabulary(), "http://site.example") {
                 Err(problems) => problems,
-                Ok(registry) => crate::xmlrpc::Rpc::new(&loaded, &registry).err().unwrap_or_default(),
+                Ok(_) => crate::xmlrpc::Rpc::new(&loaded).err().unwrap_or_default(),
             },
         }
     }
@@ -353,6 +342,24 @@ mod tests {
         for (folder, printed) in &CASES.printed {
             assert!(!printed.is_empty(), "{} has no problem", folder.display());
             expect_file![folder.join("problems.txt")].assert_eq(printed);
+        }
+    }
+
+    #[test]
+    fn shipped_schemas_are_sound() {
+        // With another text each is checked as one of the user's is.
+        let changed: Vec<(&str, String)> =
+            shipped::FILES.iter().map(|(name, text)| (*name, format!("{text}\n"))).collect();
+        let files: Vec<(&str, &str)> = changed.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        for prefix in ["cms", "wp"] {
+            let sets = [format!("site.prefix={prefix}")];
+            let loaded = attempt(Origin::Texts { label: "", files: &files }, &sets, []).outcome.expect(prefix);
+            assert!(!loaded.is_shipped_schema("schemas/post.json"));
+            let linked = link(&loaded, &crate::engine::vocabulary(), "http://site.example");
+            let problems = linked.and_then(|_| crate::xmlrpc::Rpc::new(&loaded)).map(drop);
+            assert_eq!(problems.map_err(|problems| printed(&problems)), Ok(()), "{prefix}");
+            let loaded = attempt(shipped::origin(), &sets, []).outcome.expect(prefix);
+            assert!(loaded.is_shipped_schema("schemas/tag.json"));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::Route;
 use super::super::columns::{delivery, missing_address, prompt, redirect, review, webhook};
+use super::super::entries;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, names as names_of};
 use super::addresses::web_address;
@@ -111,8 +112,9 @@ impl Linker<'_> {
             }
         }
         if let Some(languages) = &options.languages {
-            let slugs: Vec<&str> = resource.entries.iter().filter_map(|entry| entry["slug"].as_str()).collect();
-            if !slugs.is_empty() {
+            let entries = entries::declared(self.declared, &self.loaded.entries, resource);
+            let slugs: Vec<&str> = entries.iter().filter_map(|entry| entry["slug"].as_str()).collect();
+            if !slugs.is_empty() && !languages.default.is_empty() {
                 self.known(&below(owner, &["languages", "default"]), "language", &languages.default, &slugs);
             }
         }
@@ -134,13 +136,15 @@ impl Linker<'_> {
             own.flat_map(|route| &route.endpoints).map(|endpoint| &vocabulary.handlers[endpoint.handler.0]).collect();
         let chosen_from =
             resources.iter().flat_map(|other| &other.properties).any(|p| p.among.as_ref() == Some(&resource.name));
+        let own_entries = &self.declared.resources[&resource.name].options.entries;
         let named = |of: &Option<String>| of.as_ref() == Some(&resource.name);
         let shown_by = named(&self.declared.block_types) || self.declared.blocks.values().any(|b| named(&b.resource));
         for (option, value) in given.as_object().into_iter().flatten() {
             let read = (chosen_from || shown_by) && ENTRY_OPTIONS.contains(&option.as_str())
                 || handlers.iter().any(|handler| handler.settings.contains(&option.as_str()));
             // Those of a resource are kept beside its options.
-            let given = usual.get(option) != Some(value) || option == ENTRIES && !resource.entries.is_empty();
+            let entries = || resource.declared.entries_file.is_some() || !own_entries.is_empty();
+            let given = usual.get(option) != Some(value) || option == ENTRIES && entries();
             if given && !read {
                 let readers = vocabulary.handlers.iter().filter(|handler| handler.settings.contains(&option.as_str()));
                 let readers: Vec<&str> = readers.map(|handler| handler.name).collect();

@@ -22,6 +22,7 @@ fn inner_views(doc: &Value) -> Vec<InnerView> {
     let mut waiting = vec![(String::new(), String::new(), doc)];
     while let Some((path, pointer, doc)) = waiting.pop() {
         if !pointer.is_empty()
+            && doc.get("x-view").is_some()
             && let Some(view) = PropertyWords::of(doc).view
         {
             found.push(InnerView { path: path.clone(), pointer: pointer.clone(), view });
@@ -108,6 +109,7 @@ impl Linker<'_> {
             shown_types: words.shown_types,
             open_enum: words.open_enum,
             derived: words.derived,
+            drawing: words.drawing,
             example: example(words.example, resource),
             view: words.view.unwrap_or_default(),
             inner_views: if composed { Vec::new() } else { inner_views(doc) },
@@ -151,8 +153,8 @@ impl Linker<'_> {
     /// The schema of a text once a behaviour has changed it: lengths apply to the stored text, and blanks alone are no
     /// value where one is required. The fields of WordPress's own resources are as WordPress has them.
     fn stored_schema(&self, doc: &Value, own: bool) -> Option<Schema> {
-        let write = PropertyWords::of(doc).write?;
-        let plain = ["text_field", "textarea"].contains(&&*write) && !self.dialect.escape_text_fields;
+        let write = doc.get("x-write")?.as_str()?;
+        let plain = ["text_field", "textarea"].contains(&write) && !self.dialect.escape_text_fields;
         let mut schema = constraints(doc);
         let keywords = schema.as_object_mut().filter(|_| (own || plain) && kind_of(doc) == PropertyKind::Text)?;
         if is_required(doc) {

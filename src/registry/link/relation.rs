@@ -14,9 +14,9 @@ impl Linker<'_> {
         for resource in resources.iter_mut() {
             let file = resource.declared.schema.clone();
             let docs = self.schema(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
-            for (property, doc) in docs.cloned().unwrap_or_default() {
-                let words = PropertyWords::of(&doc);
-                let place = ArgOrigin::Schema(file.clone(), format!("/properties/{}", escape(&property)));
+            for (property, doc) in docs.into_iter().flatten() {
+                let words = PropertyWords::of(doc);
+                let place = ArgOrigin::Schema(file.clone(), format!("/properties/{}", escape(property)));
                 if let Some(among) = words.options_from.as_deref() {
                     self.resource_named_in((&place, "x-options-from"), among);
                 }
@@ -25,8 +25,8 @@ impl Linker<'_> {
                 }
                 let Some(relation) = words.relation else { continue };
                 if let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) {
-                    self.deletion(resource, &property, &doc, &relation, targets[target]);
-                    self.relation(resource, &property, &doc, relation, target);
+                    self.deletion(resource, property, doc, &relation, targets[target]);
+                    self.relation(resource, property, doc, relation, target);
                 }
             }
         }

@@ -6,7 +6,6 @@ use super::super::meta::MetaType;
 use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::tables::{self};
-use super::super::words::PropertyWords;
 use super::super::{edit_only, fields, locked, name};
 use super::layout::ident;
 use super::property::kind_of;
@@ -14,7 +13,6 @@ use super::shown::shown_schema;
 use super::{Linker, escape, extend};
 use cms_declaration::{self as declaration, Action, CapabilityMap, Family};
 use cms_storage::plan::{DbValue, Row};
-use cms_text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -59,7 +57,6 @@ impl Linker<'_> {
             }
         };
         self.compile_schema(&declared.schema, schema);
-        let entries = self.entries(declared, schema);
         let mut declared = without_entries(declared);
         let title = schema.get("title").and_then(Value::as_str).unwrap_or(key);
         let title = declared.listing.name.as_deref().unwrap_or(title);
@@ -111,7 +108,6 @@ impl Linker<'_> {
             podcast: Vec::new(),
             meta: declared.meta.iter().map(|(key, meta)| (key.clone(), MetaType::of(meta, self.dialect))).collect(),
             declared: Arc::new(declared),
-            entries,
         };
         resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();
         if resource.is_plain() {
@@ -137,23 +133,6 @@ impl Linker<'_> {
         self.names(&mut resource);
         self.originals(&mut resource);
         Some(resource)
-    }
-
-    /// The entries of a resource: its own, then those of its file.
-    fn entries(&self, declared: &declaration::Resource, schema: &Value) -> Arc<Vec<Value>> {
-        let of_file = declared.entries_file.as_ref().and_then(|file| self.loaded.entries.get(file));
-        let own = &declared.options.entries;
-        let mut entries: Arc<Vec<Value>> = match of_file {
-            Some(shared) if own.is_empty() => shared.clone(),
-            of_file => Arc::new(own.iter().chain(of_file.into_iter().flat_map(|file| file.iter())).cloned().collect()),
-        };
-        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let drawings = properties.filter(|(_, doc)| PropertyWords::of(doc).drawing).map(|(name, _)| name);
-        let drawings: Vec<&String> = drawings.collect();
-        if !drawings.is_empty() {
-            reduce_drawings(&drawings, Arc::make_mut(&mut entries).as_mut_slice());
-        }
-        entries
     }
 
     /// The rows of declared originals: their keys count down from -1, and they are published.
@@ -312,7 +291,7 @@ impl Linker<'_> {
 
     pub(super) fn plain_key(&mut self, resource: &mut Resource, schema: &Value) {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let key = properties.into_iter().flatten().find(|(_, doc)| PropertyWords::of(doc).key);
+        let key = properties.into_iter().flatten().find(|(_, doc)| doc["x-key"] == true);
         if let Some((key, doc)) = key {
             resource.key = name(key);
             resource.key_is_text = kind_of(doc) == PropertyKind::Text;
@@ -322,7 +301,7 @@ impl Linker<'_> {
     }
 }
 
-/// A copy of a declaration without its entries, which are kept in one place.
+/// A copy of a declaration without its entries, which the registry reads from the declaration.
 fn without_entries(declared: &declaration::Resource) -> declaration::Resource {
     let mut copy = declared.clone();
     copy.options.entries = Vec::new();
@@ -335,17 +314,5 @@ fn fill_labels(labels: &mut IndexMap<String, String>, title: &str) {
     let (name, singular) = (own("name"), own("singular_name"));
     for label in labels.values_mut().filter(|label| label.contains('{')) {
         *label = label_of(label, &name, &singular);
-    }
-}
-
-/// Leaves only shapes of the drawings in declared entries.
-fn reduce_drawings(drawings: &[&String], entries: &mut [Value]) {
-    for name in drawings {
-        for value in entries.iter_mut().filter_map(|entry| entry.get_mut(*name)) {
-            if let Some(drawing) = value.as_str() {
-                // Names of attributes are in small letters, as HTML reads them.
-                *value = Value::String(sanitise(drawing, Policy::drawings()).replace(" viewBox=", " viewbox="));
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Routes and their endpoints, and what counts them.
 
 use super::super::args::ArgSet;
+use super::super::path_matcher::PathMatcher;
 use super::super::path_template::PathTemplate;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
@@ -71,7 +72,7 @@ impl Linker<'_> {
         for (group, args) in declared.args.iter().filter(|(group, _)| !named.contains(group)) {
             for (arg, doc) in args {
                 let place = ArgOrigin::Config(vec!["args".into(), group.clone(), arg.clone()]);
-                self.arg(arg, doc.clone(), (None, &[]), &place, self.dialect);
+                self.arg(arg, doc.clone(), (None, &[]), (&place, false), self.dialect);
             }
         }
     }
@@ -112,7 +113,7 @@ impl Linker<'_> {
         let separator = if below.starts_with('/') || below.is_empty() { "" } else { "/" };
         let pattern = if namespace.is_empty() { below } else { format!("/{namespace}{separator}{below}") };
         let mut at = refs(path);
-        let (matcher, captures) = match compile_pattern(&pattern) {
+        let (matcher, captures) = match PathMatcher::of(&pattern) {
             Ok(compiled) => compiled,
             Err(message) => {
                 at.push("path");
@@ -208,8 +209,9 @@ impl Linker<'_> {
         let null_as_empty = self.declared.dialect.null_as_empty;
         let mut args = ArgSet { null_as_empty, ..ArgSet::default() };
         let dialect = self.dialect_of(&methods);
+        let sound = self.has_shipped_args(endpoint, resource, &at);
         for (arg, (doc, place)) in docs {
-            args.args.extend(self.arg(&arg, doc, (resource, resources), &place, dialect));
+            args.args.extend(self.arg(&arg, doc, (resource, resources), (&place, sound), dialect));
         }
         args.edit_only = resource.is_some_and(|resource| edit_only::uses_edit_context(resource, &args));
         if let Some(resource) = resource.filter(|resource| !resource.guarded.is_empty()) {
@@ -243,6 +245,15 @@ impl Linker<'_> {
             limits: Vec::new(),
             audit: endpoint.audit.clone(),
         })
+    }
+
+    /// Whether nothing that the documents of an endpoint's arguments follow from is the user's, so that they are sound.
+    fn has_shipped_args(&self, endpoint: &declaration::Endpoint, resource: Option<&Resource>, at: &[&str]) -> bool {
+        let untouched = |path: &[&str]| self.loaded.is_untouched(path);
+        untouched(&at[..at.len().min(2)])
+            && ["bounds", "dialect", "per_taxonomy"].iter().all(|table| untouched(&[table]))
+            && endpoint.args.iter().all(|group| untouched(&["args", group]))
+            && resource.is_none_or(|resource| self.loaded.is_untouched_resource(&resource.name))
     }
 
     /// A handler and a guard work on the same rows, and on the resource that the route shows.
@@ -350,17 +361,6 @@ fn named_examples(schema: &Value) -> Map<String, Value> {
 
 /// Key of the schema of namespaces that have none of their own.
 const EVERY_NAMESPACE: &str = "/*";
-
-/// A pattern as the router matches it, and the names of its captures.
-pub(super) fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), String> {
-    let matcher = regex::bytes::RegexBuilder::new(&format!("^(?:{pattern})$"))
-        .unicode(false)
-        .case_insensitive(true)
-        .build()
-        .map_err(|e| e.to_string().lines().last().unwrap_or("").trim().to_owned())?;
-    let captures = matcher.capture_names().flatten().map(str::to_owned).collect();
-    Ok((matcher, captures))
-}
 
 /// The headers for a declared lifetime.
 pub(super) fn cache_control(declared: &declaration::CacheControl) -> (String, Option<String>) {

@@ -24,12 +24,13 @@ pub(super) fn with_null(loaded: &LoadedDeclaration) -> HashMap<&str, Value> {
                 doc.entry("required").or_insert(Value::Bool(true));
             }
         }
-        let key = properties.iter().find(|(_, doc)| PropertyWords::of(doc).key).map(|(name, _)| name.clone());
+        let key = properties.iter().find(|(_, doc)| doc["x-key"] == true).map(|(name, _)| name.clone());
         let key = key.unwrap_or_else(|| "id".to_owned());
         let filtered = filtered_columns(resource);
         for (name, doc) in properties.iter_mut() {
-            bound_indexed(resource, (&key, name), doc, &filtered);
-            if may_be_unset(resource, &key, name, doc)
+            let words = PropertyWords::of(doc);
+            bound_indexed(resource, (&key, name), (doc, &words), &filtered);
+            if may_be_unset(resource, &key, name, (doc, &words))
                 && let Some(doc) = doc.as_object_mut()
             {
                 admit_null(doc);
@@ -48,8 +49,12 @@ fn name_of(value: &Value) -> Option<String> {
 const INDEXED: u64 = 2600;
 
 /// A text in an index has a length, if the declaration gives none.
-fn bound_indexed(resource: &Resource, (key, name): (&str, &str), doc: &mut Value, filtered: &HashSet<String>) {
-    let words = PropertyWords::of(doc);
+fn bound_indexed(
+    resource: &Resource,
+    (key, name): (&str, &str),
+    (doc, words): (&mut Value, &PropertyWords),
+    filtered: &HashSet<String>,
+) {
     let column = words.column.as_deref().unwrap_or(name);
     let own = is_own(resource.family, key, Some(column)) || resource.family == Family::Plain && name == key;
     let indexed = words.index || words.unique || name == key || filtered.contains(column);
@@ -65,8 +70,7 @@ fn bound_indexed(resource: &Resource, (key, name): (&str, &str), doc: &mut Value
 }
 
 /// Whether nothing may be stored in a property, and nothing else says how that is shown.
-fn may_be_unset(resource: &Resource, key: &str, name: &str, doc: &Value) -> bool {
-    let words = PropertyWords::of(doc);
+fn may_be_unset(resource: &Resource, key: &str, name: &str, (doc, words): (&Value, &PropertyWords)) -> bool {
     let column = words.column.as_deref().unwrap_or(name);
     // A plain resource makes its slugs itself.
     let made = resource.family == Family::Plain && column == "slug";

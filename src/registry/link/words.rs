@@ -27,7 +27,7 @@ impl Linker<'_> {
             .collect();
         files.sort();
         files.dedup();
-        for file in files {
+        for file in files.into_iter().filter(|file| !self.loaded.is_shipped_schema(file)) {
             if let Some(Value::Object(schema)) = self.schema(file) {
                 self.schema_file(file, schema);
                 self.document(&ArgOrigin::Schema(file.clone(), String::new()), "", schema);
@@ -103,7 +103,8 @@ impl Linker<'_> {
             if is_misplaced(key, place, pointer) {
                 let message =
                     format!("`{key}` stands at a property of a type or at a declared meta value, and not here");
-                self.report(place, &below(), message, Some("put it at the property around this".into()));
+                let hint = "put it at the whole property or meta value, or give this a property of its own";
+                self.report(place, &below(), message, Some(hint.into()));
             }
             // In changes to arguments `false` takes a word away.
             let removed = !in_schema && *value == Value::Bool(false);

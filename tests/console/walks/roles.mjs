@@ -2,7 +2,7 @@
 import { assert, choose, eventually, heading, open, picture, press, settled, stored } from "../steps.mjs";
 import { PASSWORD, ROLES } from "../server.mjs";
 
-export const site = { demo: true, roles: ROLES };
+export const site = { demo: true, roles: ROLES, settings: ["roles.contributor.locked=true"] };
 
 const posts = "/cms/v2/posts";
 const pages = "/cms/v2/pages";
@@ -135,5 +135,35 @@ export const walks = {
     await open({ page, ...sam }, "/r/users/1");
     await eventually("what belongs to others is not there", async () => (await page.getByRole("region", { name: "Application passwords" }).count()) === 0);
     assert.equal(await page.getByText("That did not work.").count(), 0);
+  },
+
+  async "a role is copied, what is switched in its table holds at once, and a locked role stays"({ server, meet }) {
+    const { page, ...ada } = await meet();
+    await ada.logIn("administrator");
+    const box = (action) => page.getByRole("checkbox", { name: new RegExp(`^Posts\\b.*: ${action}$`) });
+    await open({ page, ...ada }, "/r/roles/author");
+    await page.getByRole("main").getByRole("link", { name: "Copy", exact: true }).click();
+    await page.getByRole("textbox", { name: /^Short name/ }).fill("drafter");
+    await page.getByRole("textbox", { name: /^Name/ }).fill("Drafter");
+    await box("publish").uncheck();
+    await stored(page, () => press(page, "Save"));
+    await heading(page, "Drafter").waitFor();
+    await server.ask("administrator", "POST", "/cms/v2/users", { username: "dora", email: "dora@example.com", password: PASSWORD, roles: ["drafter"] });
+    const writes = async (status) => (await server.ask("dora", "POST", posts, { title: status, status })).status;
+    assert.deepEqual([await writes("draft"), await writes("publish")], [201, 403]);
+
+    // The same on a phone.
+    await page.setViewportSize({ width: 390, height: 800 });
+    await open({ page, ...ada }, "/r/roles/drafter");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the table of a role does not fit a phone");
+    await ada.accessible("a role on a phone");
+    await box("publish").check();
+    await stored(page, () => press(page, "Save"));
+    assert.equal(await writes("publish"), 201);
+    await open({ page, ...ada }, "/r/roles/contributor");
+    await page.getByText("The files lock this role: it is changed there alone.").waitFor();
+    assert.ok(await box("publish").isDisabled());
+    assert.equal(await page.getByRole("main").getByRole("button", { name: "Save", exact: true }).count(), 0);
+    assert.equal((await server.ask("administrator", "POST", "/server/v1/roles/contributor", { capabilities: ["read"] })).status, 403);
   },
 };

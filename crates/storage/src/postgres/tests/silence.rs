@@ -168,8 +168,7 @@ fn write_in_time(db: &Postgres, title: &str) -> Result<Committed, CommitError> {
 }
 
 /// Every request is answered at each point, and afterwards everything goes on.
-fn survives(point: Point, is_new: bool, writes_first: bool) {
-    let Some(schema) = TestSchema::create() else { return };
+fn survives(schema: &TestSchema, point: Point, is_new: bool, writes_first: bool) {
     let relay = SilentRelay::before(&schema.url);
     let db = node(&relay.url);
     let rows = (0..60).map(|n| Change::Put(post("publish", 1, &format!("title {n} of sixty")))).collect();
@@ -222,9 +221,11 @@ fn nobody_waits_longer_for_a_silent_server_than_they_said() {
         (Point::Sent("COMMIT\0"), false, true),
         (Point::Answered("COMMIT\0"), false, true),
     ];
+    let schemas: Option<Vec<TestSchema>> = points.iter().map(|_| TestSchema::create()).collect();
+    let Some(schemas) = schemas else { return };
     std::thread::scope(|scope| {
-        for (point, is_new, writes_first) in points {
-            scope.spawn(move || survives(point, is_new, writes_first));
+        for ((point, is_new, writes_first), schema) in points.into_iter().zip(&schemas) {
+            scope.spawn(move || survives(schema, point, is_new, writes_first));
         }
     });
 }
