@@ -21,7 +21,7 @@ mod server;
 use base64::Engine as _;
 use free_port::free_address;
 use serde_json::{Value, json};
-use server::Server;
+use server::{Server, with_profiles};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -65,6 +65,9 @@ fn main() {
     for width in [1280, 390] {
         passkeys_log_people_in(&driver.browser(width, 780), &named_site());
         println!("walk passkeys log people in, {width} pixels wide ... ok");
+        let site = Server::over(with_profiles(&["oauth"], ""), &[]);
+        a_program_is_connected(&driver.browser(width, 780), &site);
+        println!("walk a program is connected, {width} pixels wide ... ok");
     }
 }
 
@@ -207,6 +210,83 @@ fn the_explorer_tries_a_request(browser: &Browser, site: &Server) {
     let status = shown(".live-responses-table tbody .response-col_status");
     assert!(status.contains("200"), "{status}: {}", browser.text(".live-responses-table"));
     browser.until(|| Some(browser.text(".live-responses-table")).filter(|text| text.contains("posts_per_page")));
+}
+
+/// By OAuth, with the example of RFC 7636, appendix B. Nothing listens where the program wants the person back.
+fn a_program_is_connected(browser: &Browser, site: &Server) {
+    let back = format!("http://{}/done", free_address());
+    let program = json!({"client_name": "Assistant", "redirect_uris": [back]});
+    let registered = site.ask("POST", "/oauth/v1/clients", None, Some(&program));
+    let client = registered.body["client_id"].as_str().expect("an id");
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let page = |state: &str| {
+        let pairs = [
+            ("client_id", client),
+            ("redirect_uri", &back),
+            ("response_type", "code"),
+            ("code_challenge", challenge),
+            ("code_challenge_method", "S256"),
+            ("state", state),
+        ];
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        browser.open(&format!("{}/connect?{query}", site.site));
+    };
+    // What the program is told.
+    let told = || {
+        let address = browser.until(|| Some(browser.address()).filter(|address| address.starts_with(&back)));
+        let address = url::Url::parse(&address).expect("an address");
+        address.query_pairs().into_owned().collect::<std::collections::HashMap<_, _>>()
+    };
+    let connections = || site.sql("SELECT COUNT(*) FROM app_password WHERE connected = 1").concat();
+    page("one");
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "Connect a program?");
+    browser.fits();
+    browser.picture("connect");
+    browser.click("button[value=reject]");
+    let answer = told();
+    assert_eq!((&*answer["error"], &*answer["state"], connections().as_str()), ("access_denied", "one", "0"));
+
+    // The person goes back and thinks again, with less than the program asks for.
+    browser.run("history.back()");
+    browser.until(|| Some(browser.text("h1")).filter(|text| text == "Connect a program?"));
+    browser.click("#access [value=read]");
+    browser.click("button[value=approve]");
+    let first = told();
+    assert_eq!(&*first["state"], "one");
+    // The same page once more is another connection: a code is good for one.
+    browser.run("history.back()");
+    browser.until(|| Some(browser.text("h1")).filter(|text| text == "Connect a program?"));
+    browser.click("button[value=approve]");
+    let second = browser.until(|| Some(told()).filter(|answer| answer.get("code") != first.get("code")));
+    let exchanged = |answer: &std::collections::HashMap<String, String>| {
+        let pairs = [
+            ("grant_type", "authorization_code"),
+            ("client_id", client),
+            ("code", &*answer["code"]),
+            ("redirect_uri", &back),
+            ("code_verifier", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
+        ];
+        let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let body = ("application/x-www-form-urlencoded", form.into_bytes());
+        site.send("POST", &format!("{}/oauth/v1/token", site.rest), None, Some(body), &[])
+    };
+    let asks = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        site.send("GET", &format!("{}/cms/v2/users/me", site.rest), None, None, &[("authorization", &bearer)]).status
+    };
+    let reads = exchanged(&first).body;
+    assert_eq!(reads["scope"], "read");
+    assert_eq!(exchanged(&first).status, 400, "a code is good once, and the connection of one that is used twice ends");
+    let token = exchanged(&second).body["access_token"].as_str().expect("a token").to_owned();
+    assert_eq!((asks(reads["access_token"].as_str().expect("a token")), asks(&token)), (401, 200));
+
+    // The person's page lists what is left, and ends it.
+    browser.open(&format!("{}/profile", site.site));
+    browser.fits();
+    browser.click("button[aria-label^='Revoke: Assistant at']");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|text| text.contains("revoked")));
+    assert_eq!(asks(&token), 401, "it ends at once");
 }
 
 fn passkeys_log_people_in(browser: &Browser, site: &Server) {

@@ -53,6 +53,7 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         DbValue::Text(Arc::from(Value::from(changed(event)).to_string())),
         short(&ip),
         short(&client(scope)),
+        short(scope.principal.app_password.as_deref().unwrap_or_default()),
     ];
     let set = AUDITED.iter().zip(values).map(|(column, value)| (name(column), Input::Value(value))).collect();
     Some(Change::Put(Put::new(resource.table.clone(), Target::New, set)))

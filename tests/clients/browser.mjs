@@ -7,6 +7,7 @@ export async function startBrowser() {
   // With port 0 it takes a port of IPv4 and ends where the same one of IPv6 is in use.
   const port = execFileSync(new URL('../free-port', import.meta.url).pathname, { encoding: 'utf8' }).trim();
   const driver = spawn('chromedriver', [`--port=${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  process.on('exit', () => driver.kill());
   await new Promise((ready, failed) => {
     let told = '';
     driver.stdout.on('data', (chunk) => {

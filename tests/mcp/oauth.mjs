@@ -1,12 +1,14 @@
 // The OAuth client of the official SDK, as it is, against the server: discovery, registration, consent, a tool, refresh, revocation.
-// Usage: oauth.mjs ADDRESS LOGIN ACCOUNT_PASSWORD
+// The person decides in Chromium, where the last argument names the module that starts it.
+// Usage: oauth.mjs ADDRESS LOGIN ACCOUNT_PASSWORD [BROWSER]
 import assert from 'node:assert/strict';
 import { auth, discoverAuthorizationServerMetadata, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { consent, form } from './person.mjs';
+import { consent, consentInBrowser, form } from './person.mjs';
 
-const [address, login, password] = process.argv.slice(2);
+const [address, login, password, module] = process.argv.slice(2);
+const browser = module && (await (await import(module)).startBrowser());
 const site = new URL(address).origin;
 const redirect = 'http://localhost:41234/callback';
 
@@ -46,7 +48,8 @@ async function connected() {
 
 // The code that the program gets.
 async function code(page) {
-  const place = await consent(page, [login, password], redirect);
+  const decide = browser ? consentInBrowser.bind(null, browser) : consent;
+  const place = await decide(page, [login, password], redirect);
   assert.equal(place.searchParams.get('state'), 'a state');
   return place.searchParams.get('code');
 }
@@ -80,4 +83,5 @@ assert.equal(ended.status, 200, await ended.text());
 stored.page = undefined;
 await assert.rejects(works(client), UnauthorizedError);
 assert(stored.page, 'the person is asked again');
-console.log("the SDK's OAuth client is served");
+await browser?.quit();
+console.log(`the SDK's OAuth client is served${browser ? ', with consent in Chromium' : ''}`);

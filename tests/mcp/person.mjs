@@ -21,3 +21,21 @@ export async function consent(page, [login, password], redirect) {
   assert(place.href.startsWith(redirect), place.href);
   return place;
 }
+
+/** The same in Chromium, where nothing listens at the address of the program. */
+export async function consentInBrowser(browser, page, [login, password], redirect) {
+  await browser.open(String(page));
+  const heading = (text) => browser.until(text, 'return document.querySelector("h1")?.textContent === arguments[0]', text);
+  if (await browser.run('return document.querySelector("#password") !== null')) {
+    const fill = 'for (const [id, text] of arguments[0]) document.getElementById(id).value = text; document.querySelector("button.main").click()';
+    await browser.run(fill, [['login', login], ['password', password]]);
+  }
+  await heading('Connect a program?');
+  await browser.run('document.querySelector("button[value=approve]").click()');
+  for (let n = 0; n < 150; n++) {
+    const place = await browser.drive('GET', '/url');
+    if (place.startsWith(redirect)) return new URL(place);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  assert.fail(`the browser is at ${await browser.drive('GET', '/url')}`);
+}

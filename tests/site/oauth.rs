@@ -261,6 +261,11 @@ fn a_connected_program_acts_for_a_person_everywhere() {
     for event in ["program_registered", "program_connected", "program_disconnected"] {
         assert!(trail.contains(event), "{event}");
     }
+    // Whatever the program calls itself, the trail says what was done by the connection, and not what the person did.
+    let route = format!("/server/v1/audit?credential={}", own["uuid"].as_str().expect("a uuid"));
+    let events: Vec<_> = server.admin("GET", &route, None).body.as_array().expect("a list").clone();
+    assert!(events.iter().any(|entry| entry["event"] == "content_created"), "{events:?}");
+    assert!(events.iter().all(|entry| entry["login"] == "eva" && entry["event"] != "program_connected"), "{events:?}");
     let stored = format!("{:?}", server.sql("SELECT * FROM app_password"));
     for secret in [&access, &second, &third, &newest, &back["code"]] {
         let random = secret.rsplit('.').next().expect("a part");

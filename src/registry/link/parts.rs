@@ -340,7 +340,8 @@ const ENTRY_OPTIONS: [&str; 2] = [ENTRIES, "key"];
 const ENTRIES: &str = "entries";
 
 /// The members of an entry of the audit trail.
-pub const AUDITED: [&str; 9] = ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client"];
+pub const AUDITED: [&str; 10] =
+    ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client", "credential"];
 
 /// The columns of a form.
 pub const FORM: [&str; 6] = ["title", "locale", "form", "mail", "messages", "additional_settings"];
