@@ -189,6 +189,17 @@ pub struct EventQuery {
     pub statuses: Vec<String>,
     /// The number of the last event that the client knows.
     pub after: Option<i64>,
+    pub watched: Option<WatchedDocument>,
+}
+
+/// A document that a stream sends when it begins, and again whenever it differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchedDocument {
+    /// The event that it is sent as.
+    pub event: &'static str,
+    /// Path of its route below the REST base.
+    pub path: String,
+    pub query: Map<String, Value>,
 }
 
 /// A piece of the site's export.

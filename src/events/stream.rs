@@ -6,15 +6,20 @@
 
 use super::hub::StreamText;
 use super::listener::{CallerVersions, EventHost, EventListener};
-use super::{EventFilter, FeedEntry, NextEntries, VisibleEvent, tell};
-use crate::error::{ApiError, Code};
-use crate::model::{EventQuery, EventStream, Request, StopSignal, event_stream_headers};
+use super::{DocumentState, EventFilter, FeedEntry, NextEntries, VisibleEvent, tell};
+use crate::engine::Engine;
+use crate::error::{ApiError, Code, status};
+use crate::model::{EventQuery, EventStream, Method, Request, StopSignal, WatchedDocument, event_stream_headers};
+use crate::request::BodyParams;
+use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
 use bytes::Bytes;
 use cms_declaration::EventType;
+use cms_storage::Storage;
 use futures_util::stream::unfold;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 
 /// Seconds after which a client whose stream was refused may come again.
@@ -22,6 +27,9 @@ const AGAIN: i64 = 5;
 
 /// Events that are sent at once.
 const AT_ONCE: usize = 100;
+
+/// Between two looks at a document.
+const GATHER: Duration = Duration::from_millis(200);
 
 /// The headers and the body of a stream.
 pub type OpenedStream = (Vec<(String, String)>, EventStream);
@@ -57,6 +65,7 @@ pub async fn serve<H: EventHost>(
         filter,
         at: after.unwrap_or(newest),
         first: true,
+        watched: query.watched.map(DocumentWatch::of),
         listener,
         host,
     };
@@ -77,6 +86,41 @@ struct EventSubscriber<H> {
     /// The number of the last entry that was decided on.
     at: i64,
     first: bool,
+    watched: Option<DocumentWatch>,
+}
+
+/// The document of a stream, as the client knows it.
+struct DocumentWatch {
+    event: &'static str,
+    call: Call,
+    known: DocumentState,
+    /// `None`: nobody has looked.
+    looked: Option<Instant>,
+}
+
+impl DocumentWatch {
+    fn of(watched: WatchedDocument) -> DocumentWatch {
+        let call = Call::internal(Method::Get, &watched.path, watched.query, BodyParams::None);
+        DocumentWatch { event: watched.event, call, known: DocumentState::default(), looked: None }
+    }
+
+    fn is_due(&self, storage: &dyn Storage, now: i64) -> bool {
+        self.looked.is_none_or(|at| at.elapsed() >= GATHER) && self.known.may_differ(storage, now)
+    }
+
+    /// Looks again; the event, where the document differs and the caller can read it.
+    async fn look(&mut self, engine: &Engine, scope: &Scope) -> Option<String> {
+        let call = &self.call;
+        let read = async |scope: &Scope| {
+            let part = engine.part(scope, call, false).await;
+            (part.status == status::OK).then(|| part.body.to_string())
+        };
+        let (now, text) = Box::pin(DocumentState::read(scope, read)).await;
+        let before = std::mem::replace(&mut self.known, now);
+        self.looked = Some(Instant::now());
+        let text = text.filter(|_| self.known.differs(&before))?;
+        Some(format!("event: {}\ndata: {text}\n\n", self.event))
+    }
 }
 
 impl<H: EventHost> EventSubscriber<H> {
@@ -97,6 +141,10 @@ impl<H: EventHost> EventSubscriber<H> {
             if std::mem::take(&mut self.first) {
                 // A client that loses the connection before the first event comes back to this position.
                 let _ = write!(text, "retry: 2000\n\nid: {}\n\n", self.at);
+            }
+            let (storage, now) = (self.listener.receiver.storage(), host.engine().now());
+            if let Some(watched) = self.watched.as_mut().filter(|watched| watched.is_due(storage, now)) {
+                text.extend(watched.look(host.engine(), &scope).await);
             }
             let news = match self.news(&scope).await {
                 Some(news) => news,
@@ -120,7 +168,9 @@ impl<H: EventHost> EventSubscriber<H> {
     fn is_due(&self) -> Option<bool> {
         let receiver = &self.listener.receiver;
         let news = self.at < receiver.announced() || receiver.changes.has_changed().ok()?;
-        Some(self.first || news || self.listener.is_silent() || self.listener.may_have_changed())
+        let (storage, now) = (receiver.storage(), self.host.engine().now());
+        let differs = self.watched.as_ref().is_some_and(|watched| watched.is_due(storage, now));
+        Some(self.first || news || differs || self.listener.is_silent() || self.listener.may_have_changed())
     }
 
     /// The text for entries that are new; `None`: one of them cannot be decided on now.

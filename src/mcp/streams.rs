@@ -1,22 +1,19 @@
 //! Responses that are streams of events: the progress of a call, and subscriptions to changes.
 //!
-//! A subscription listens as streams of events do ([`EventListener`]). It remembers what its documents were made from, as the cache of
-//! responses does. Where that has been written since, it reads again in the caller's name, and tells the client if the
-//! document differs. Nothing of it outlives the stream, so any node can serve it.
+//! A subscription listens as streams of events do ([`EventListener`]). Where that of which its documents were made has been written
+//! since ([`DocumentState`]), it reads again in the caller's name, and tells the client if the document differs. Nothing of it
+//! outlives the stream, so any node can serve it.
 
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
 use super::{Mcp, McpHost, McpReply, failed, refused};
 use crate::error::status;
-use crate::events::{CallerVersions, EventListener};
+use crate::events::{CallerVersions, DocumentState, EventListener};
 use crate::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
-use crate::registry::name;
 use crate::scope::{Progress, Scope};
 use bytes::Bytes;
-use cms_storage::{ReadSet, TrackedStorage};
 use futures_util::future::{Either, select};
 use futures_util::stream::unfold;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -126,9 +123,7 @@ enum SubscriptionTopic {
 
 struct TopicState {
     subject: SubscriptionTopic,
-    digest: [u8; 32],
-    /// The reads that the digest was made from; `None`: they are not known, so it is read each time.
-    made_from: Option<ReadSet>,
+    document: DocumentState,
 }
 
 struct Subscription<H> {
@@ -185,7 +180,8 @@ pub(super) async fn listening<H: McpHost>(
     let prompts = flag("promptsListChanged") && host.mcp().has_prompts();
     let lists = [(flag("resourcesListChanged"), SubscriptionTopic::List), (prompts, SubscriptionTopic::Prompts)];
     for subject in subjects.chain(lists.into_iter().filter_map(|(wanted, list)| wanted.then_some(list))) {
-        watched.extend(look(&*host, scope, subject).await);
+        let document = look(&*host, scope, &subject).await;
+        watched.extend(document.is_readable().then_some(TopicState { subject, document }));
     }
     let mut agreed = Map::new();
     for name in LISTS.into_iter().filter(|name| flag(name) && (prompts || *name != "promptsListChanged")) {
@@ -232,18 +228,15 @@ impl SubscriptionTopic {
     }
 }
 
-/// The state of a subject as the caller sees it; `None` of a document that the caller cannot read.
-async fn look<H: McpHost>(host: &H, scope: &Scope, subject: SubscriptionTopic) -> Option<TopicState> {
-    let storage = Arc::new(TrackedStorage::new(scope.storage.clone()));
-    storage.note(name("setting"), scope.settings.version);
-    let scope = Scope { storage: storage.clone(), ..scope.clone() };
+/// A subject as the caller sees it.
+async fn look<H: McpHost>(host: &H, scope: &Scope, subject: &SubscriptionTopic) -> DocumentState {
     let mcp: &Mcp = host.mcp();
-    let text = match &subject {
-        SubscriptionTopic::Record(uri) => mcp.read_record(host.engine(), &scope, uri).await.ok()?.to_string(),
-        SubscriptionTopic::List => mcp.newest_records(host.engine(), &scope).await,
-        SubscriptionTopic::Prompts => mcp.newest_prompts(host.engine(), &scope).await,
+    let text = async |scope: &Scope| match subject {
+        SubscriptionTopic::Record(uri) => Some(mcp.read_record(host.engine(), scope, uri).await.ok()?.to_string()),
+        SubscriptionTopic::List => Some(mcp.newest_records(host.engine(), scope).await),
+        SubscriptionTopic::Prompts => Some(mcp.newest_prompts(host.engine(), scope).await),
     };
-    Some(TopicState { subject, digest: Sha256::digest(text).into(), made_from: storage.seen() })
+    DocumentState::read(scope, text).await.0
 }
 
 impl<H: McpHost> Subscription<H> {
@@ -303,7 +296,7 @@ impl<H: McpHost> Subscription<H> {
         }
         let (host, now) = (self.host.clone(), self.host.engine().now());
         let storage = self.listener.receiver.storage();
-        let old = |one: &TopicState| one.made_from.as_ref().is_none_or(|read| !read.holds(storage, now));
+        let old = |one: &TopicState| one.document.may_differ(storage, now);
         let due: Vec<usize> = (0..self.watched.len()).filter(|at| old(&self.watched[*at])).collect();
         if due.is_empty() && !self.listener.may_have_changed() {
             return;
@@ -312,20 +305,12 @@ impl<H: McpHost> Subscription<H> {
         let Some(scope) = self.listener.scope(host.engine()).await else { return self.end() };
         for at in due {
             let subject = self.watched[at].subject.clone();
-            let (digest, method) = (self.watched[at].digest, subject.notification());
             let told = subject.uri().map_or_else(|| json!({}), |uri| json!({"uri": uri}));
-            match look(&*host, &scope, subject).await {
-                Some(now) => self.watched[at] = now,
-                // It is gone, or not for this caller any more.
-                None => {
-                    self.watched[at].digest = [0; 32];
-                    self.watched[at].made_from = None;
-                }
+            let document = look(&*host, &scope, &subject).await;
+            let before = std::mem::replace(&mut self.watched[at].document, document);
+            if self.watched[at].document.differs(&before) {
+                self.tell(subject.notification(), told);
             }
-            if self.watched[at].digest == digest {
-                continue;
-            }
-            self.tell(method, told);
         }
     }
 }

@@ -26,6 +26,11 @@ impl EventReader {
 
     /// The same after the event with this id.
     pub fn after(server: &Server, query: &str, user: Option<&(String, String)>, last: &str) -> EventReader {
+        EventReader::at(server, &format!("/server/v1/events{query}"), user, last)
+    }
+
+    /// The same of a route that has a stream.
+    pub fn at(server: &Server, route: &str, user: Option<&(String, String)>, last: &str) -> EventReader {
         let address = server.site.trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(&address).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
@@ -33,7 +38,7 @@ impl EventReader {
         let token = |user: &(String, String)| STANDARD.encode(format!("{}:{}", user.0, user.1));
         let login = user.map(|user| format!("Authorization: Basic {}\r\n", token(user))).unwrap_or_default();
         let last = if last.is_empty() { String::new() } else { format!("Last-Event-ID: {last}\r\n") };
-        let line = format!("GET {path}/server/v1/events{query} HTTP/1.1\r\nHost: {address}\r\n");
+        let line = format!("GET {path}{route} HTTP/1.1\r\nHost: {address}\r\n");
         write!(stream, "{line}Accept: text/event-stream\r\nConnection: close\r\n{login}{last}\r\n").expect("a request");
         let mut reader = EventReader { lines: BufReader::new(stream), head: String::new(), place: String::new() };
         while !reader.head.ends_with("\n\n") {

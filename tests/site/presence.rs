@@ -1,5 +1,6 @@
 //! Who has which record open, and the views of lists that each user has saved.
 
+use super::events::EventReader;
 use super::inside::{Counted, Inside};
 use super::server::Server;
 use cms_base::clock::ManualClock;
@@ -185,6 +186,45 @@ fn every_kind_of_record_is_shared() {
         let body = |tab: &str| json!({"tab": tab, "resource": resource, "item": item});
         assert_eq!(site.send(&ann, &body("ann-window")).status, 200, "{resource}");
         assert_eq!(names(&site.send(&ben, &body("ben-window")).body), ["ann"], "{resource}");
+    }
+}
+
+/// A window with a list hears who opens and leaves a record of it, and of changes of its records.
+#[test]
+fn a_window_hears_of_others_at_once() {
+    let server = Server::start();
+    let (ann, ben) = (server.user("ann", "editor"), server.user("ben", "editor"));
+    let post = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": "Tide tables"}))).body["id"].to_string();
+    let route = "/console/v1/presence";
+    let window = |resource: &str| format!("{route}/events?resources=posts&tab=ann-window&resource={resource}");
+    let mut stream = EventReader::at(&server, &format!("{}&items={post}", window("posts")), Some(&ann), "");
+    let mut next = || stream.next().expect("an event");
+    assert_eq!(next(), ("presence".into(), json!({"others": [], "taken_by": null})));
+    let say = |item: &str| {
+        let body = json!({"tab": "ben-window", "resource": "posts", "item": item});
+        assert_eq!(server.ask("POST", route, Some(&ben), Some(&body)).status, 200);
+    };
+    say(&post);
+    let (name, document) = next();
+    assert_eq!((&*name, names(&document)), ("presence", vec!["ben".to_owned()]));
+    // What changes nothing for the window is not sent, and events come in between.
+    say(&post);
+    server.admin("POST", &format!("/cms/v2/posts/{post}"), Some(&json!({"title": "High water"})));
+    let (name, event) = next();
+    assert_eq!(
+        (&*name, &event["type"], &event["resource"], event["record"].to_string()),
+        ("message", &json!("updated"), &json!("posts"), post.clone())
+    );
+    say("");
+    assert_eq!(next(), ("presence".into(), json!({"others": [], "taken_by": null})));
+    for (user, path, status) in [
+        (None, window("posts"), 401),
+        (Some(&ann), window("nothing"), 200),
+        (Some(&ann), format!("{route}/events?resources=nothing&tab=ann-window&resource=posts"), 400),
+        (Some(&ann), format!("{route}/events?resource=posts"), 400),
+    ] {
+        let opened = EventReader::at(&server, &path, user, "");
+        assert!(opened.head.starts_with(&format!("http/1.1 {status}")), "{path}: {}", opened.head);
     }
 }
 

@@ -31,6 +31,8 @@ export interface Answer<T = unknown> {
 export interface Http {
   readonly boot: Boot;
   request<T = unknown>(path: string, options?: RequestOptions): Promise<Answer<T>>;
+  /** A stream of Server-Sent Events in the name of the session, at the path with a query. */
+  events(path: string, query: Query): EventSource;
   /** The session has ended; requests wait. */
   readonly ended: ReadonlySignal<boolean>;
   /** The last request had no response. */
@@ -92,6 +94,11 @@ class Session implements Http {
       if (pause === null || attempt >= RETRIES) throw failure;
       await this.around.wait(pause, options.signal);
     }
+  }
+
+  events(path: string, query: Query): EventSource {
+    // A stream sends no headers.
+    return new EventSource(this.address(path, { ...query, [`_${this.boot.prefix}nonce`]: this.nonce }));
   }
 
   async resume(): Promise<"same" | "other" | "nobody"> {
@@ -176,9 +183,13 @@ class Session implements Http {
     }
   }
 
+  private address(path: string, given: Query): string {
+    const query = encodeQuery(given);
+    return `${this.boot.base}${path}${query === "" ? "" : `${path.includes("?") ? "&" : "?"}${query}`}`;
+  }
+
   private async send(path: string, options: RequestOptions): Promise<Answer> {
-    const query = encodeQuery(options.query ?? {});
-    const address = `${this.boot.base}${path}${query === "" ? "" : `${path.includes("?") ? "&" : "?"}${query}`}`;
+    const address = this.address(path, options.query ?? {});
     const headers: Record<string, string> = { Accept: "application/json", ...options.headers };
     if (this.nonce !== null) headers[this.boot.nonce_header] = this.nonce;
     const method = options.method ?? "GET";

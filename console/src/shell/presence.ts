@@ -1,11 +1,13 @@
 /**
- * Who else has records open. A window says what it has open and asks who else does, in one request every 20 seconds and
- * whenever another screen is shown; a window that nobody looks at says nothing.
+ * Who else has records open. A window says what it has open and asks who else does, in one request every 30 seconds and
+ * whenever another screen is shown. Meanwhile it listens: who comes and goes is shown at once, and a list asks again when
+ * somebody changes its records. A window that nobody looks at says nothing and does not listen.
  */
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { api } from "../api";
+import { touched } from "../api/changes";
 import type { Resource } from "../api/description";
 import { isObject } from "../api/failure";
 
@@ -32,7 +34,9 @@ interface Watched {
 }
 
 const PATH = "/console/v1/presence";
-const PAUSE = 20_000;
+const PAUSE = 30_000;
+/** Changes of so long are shown together. */
+const GATHER = 1000;
 const MOST_ITEMS = 100;
 const NOBODY: Presence = { others: [], takenBy: null };
 
@@ -42,6 +46,8 @@ const tab = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.t
 export const presence = signal<Presence>(NOBODY);
 let watched: Watched | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
+let refresh: ReturnType<typeof setTimeout> | undefined;
+let stream: EventSource | null = null;
 
 /** Whether people see each other at a resource's records: they have an address of their own, and the caller may change some. */
 function isShared(resource: Resource): boolean {
@@ -62,7 +68,8 @@ export function usePresence(resource: Resource, item: string | null, items: read
       if (own.item !== "") send({ ...own, item: "", items: [] }, {}, true).catch(() => undefined);
     };
     const seen = (): void => {
-      if (!document.hidden) void ask();
+      if (document.hidden) hangUp();
+      else void ask();
     };
     window.addEventListener("pagehide", leave);
     document.addEventListener("visibilitychange", seen);
@@ -70,6 +77,7 @@ export function usePresence(resource: Resource, item: string | null, items: read
       window.removeEventListener("pagehide", leave);
       document.removeEventListener("visibilitychange", seen);
       clearTimeout(timer);
+      hangUp();
       watched = null;
       presence.value = NOBODY;
       // Another screen that shows records of this window says the same by itself.
@@ -89,15 +97,43 @@ async function ask(): Promise<void> {
   if (own === null) return;
   try {
     const answer = document.hidden || api().http.ended.value ? null : await send(own);
-    if (answer !== null && watched === own) presence.value = answer;
+    if (answer !== null && watched === own) {
+      presence.value = answer;
+      listen(own);
+    }
   } catch {
     // Nobody has to know who else is there: the next request asks again.
   }
   if (watched === own) timer = setTimeout(() => void ask(), PAUSE);
 }
 
+/** Hears of the others, and of changes of the resource, as they come. A stream that is refused is opened again by the next request. */
+function listen(own: Watched): void {
+  if (stream !== null && stream.readyState !== EventSource.CLOSED) return;
+  const { resource, item, items } = own;
+  stream = api().http.events(`${PATH}/events`, { resources: [resource], tab, resource, item, items });
+  stream.addEventListener("presence", (event) => (presence.value = presenceOf(JSON.parse(event.data))));
+  const changed = (): void => {
+    // A form keeps what somebody writes.
+    if (item === "") refresh ??= setTimeout(() => ((refresh = undefined), touched(resource)), GATHER);
+  };
+  stream.addEventListener("message", changed);
+  stream.addEventListener("reset", changed);
+}
+
+function hangUp(): void {
+  stream?.close();
+  stream = null;
+  clearTimeout(refresh);
+  refresh = undefined;
+}
+
 async function send({ resource, item, items }: Watched, more: object = {}, keepalive = false): Promise<Presence> {
   const { data } = await api().http.request(PATH, { method: "POST", body: { tab, resource, item, items, ...more }, keepalive });
+  return presenceOf(data);
+}
+
+function presenceOf(data: unknown): Presence {
   if (!isObject(data)) return NOBODY;
   const takenBy = data["taken_by"];
   return { others: Array.isArray(data["others"]) ? (data["others"] as Other[]) : [], takenBy: typeof takenBy === "number" ? takenBy : null };

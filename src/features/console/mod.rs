@@ -9,8 +9,10 @@ pub mod texts;
 
 pub use self::describe::label;
 
-use crate::error::Code;
+use crate::error::{Code, status};
+use crate::features::events::STREAM;
 use crate::handlers::{Handler, handler, sync_handler};
+use crate::model::EVENT_STREAM;
 use crate::registry::vocabulary::VIRTUAL;
 use crate::registry::vocabulary::{BehaviourEntry, HandlerRole, ResponseKind};
 
@@ -45,5 +47,21 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[
         "Notes which record a window of the console has open, and responds with who else has it open.",
     )
     .fails(&[Code::InvalidParam])
+    .on(VIRTUAL),
+    sync_handler(
+        "console.others",
+        presence::others,
+        "Responds with who else has the records open that a window of the console shows.",
+    )
+    .fails(&[Code::InvalidParam])
+    .on(VIRTUAL),
+    sync_handler(
+        "console.stream",
+        presence::stream,
+        "Tells of changes as `event.stream` does, and of who else has records open (event `presence`).",
+    )
+    .fails(&[Code::InvalidParam])
+    .responds(ResponseKind::Json(status::OK, STREAM))
+    .also(EVENT_STREAM)
     .on(VIRTUAL),
 ];

@@ -1,12 +1,14 @@
 //! Who has which record open. One request says what a window of the console has open, and asks who else does.
 //!
 //! Nothing is locked: two people who write the same record see each other. An entry that is not repeated ends by
-//! itself. A window asks every 20 seconds, and its entry is written once in a minute; it is in the database, so that it is
-//! the same on every node.
+//! itself. A window asks every 30 seconds, and its entry is written once in a minute; it is in the database, so that it is
+//! the same on every node. What happens meanwhile a window hears by a stream of events.
 
 use crate::access::{self, GuardInput, LoadedRows};
 use crate::error::ApiError;
+use crate::features::events;
 use crate::handlers::{Outcome, Work};
+use crate::model::WatchedDocument;
 use crate::records::{Record, columns, eq, first_by, first_of, is_in, ordered, path_key, select, set, txt, words};
 use crate::registry::columns::{ID, presence as col, user};
 use crate::registry::resource::Resource;
@@ -43,41 +45,88 @@ typed_row! {
     }
 }
 
+/// A window that asks.
+struct ConsoleWindow<'a> {
+    resource: &'a Resource,
+    /// The record that it has open.
+    item: Option<String>,
+    key: String,
+    entries: Vec<PresenceEntry>,
+}
+
 /// Notes what the window has open, and responds with who else has it, and the records of its list, open.
 ///
 /// # Errors
 /// There is no such resource, or the caller may not edit the record; the database cannot be read or written.
 pub async fn presence(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let (scope, args) = (work.scope, work.allowed.args());
-    let named = args.text("resource").unwrap_or_default();
-    let resource = scope.registry.resource(named);
-    let resource = resource.ok_or_else(|| ApiError::invalid_one("resource", "There is no such resource."))?;
-    let item = match args.text("item").unwrap_or_default() {
-        "" => None,
-        item => {
-            let item = editable(work, resource, item);
-            Some(item.ok_or_else(|| ApiError::invalid_one("item", "There is no such record that you may edit."))?)
-        }
-    };
-    // Nobody can use a name that is another user's.
-    let key = format!("{}-{}", scope.principal.id, args.text("tab").unwrap_or_default());
-    let entries = entries(work, resource, item.as_deref(), &key)?;
-    let own = entries.iter().find(|entry| *entry.key == *key);
-    let take = args.get("take") == Some(&Value::Bool(true));
-    let changes = match &item {
-        Some(item) => opened(work, resource, item, (&key, own, take))?,
-        None => own.map(|_| removed(&key)).into_iter().collect(),
+    let window = ConsoleWindow::of(work)?;
+    let take = work.allowed.args().get("take") == Some(&Value::Bool(true));
+    let own = window.own();
+    let changes = match &window.item {
+        Some(item) => opened(work, window.resource, item, (&window.key, own, take))?,
+        None => own.map(|_| removed(&window.key)).into_iter().collect(),
     };
     if !changes.is_empty() {
         work.write(changes).await?;
     }
-    let began = own.filter(|own| Some(&*own.item) == item.as_deref() && !take).map(|own| own.since.max(own.taken));
-    let others: Vec<&PresenceEntry> = entries.iter().filter(|entry| *entry.key != *key).collect();
-    let on_item = || others.iter().filter(|entry| Some(&*entry.item) == item.as_deref());
-    let last = on_item().max_by_key(|entry| entry.taken);
-    let taken_by = last.filter(|last| began.is_some_and(|began| last.taken > began)).map(|last| last.user);
-    let document = json!({"others": shown(work, resource, &others, item.as_deref())?, "taken_by": taken_by});
-    Ok(Outcome { private: true, ..Outcome::ok(document) })
+    window.document(work, take)
+}
+
+/// The same without a note of what the window has open.
+///
+/// # Errors
+/// As [`presence`].
+pub fn others(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    ConsoleWindow::of(work)?.document(work, false)
+}
+
+/// Responds with a stream of events and, whenever it differs, of who else has the records open.
+///
+/// # Errors
+/// There is no such resource, or no such state.
+pub fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let given = ["tab", "resource", "item", "items"].into_iter();
+    let query = given.filter_map(|name| Some((name.to_owned(), args.explicit(name)?.clone()))).collect();
+    // The stream is below the document.
+    let path = work.path.rsplit_once('/').map_or("", |(path, _)| path).to_owned();
+    events::opened(work, Some(WatchedDocument { event: "presence", path, query }))
+}
+
+impl<'a> ConsoleWindow<'a> {
+    fn of(work: &Work<'a>) -> Result<ConsoleWindow<'a>, ApiError> {
+        let (scope, args) = (work.scope, work.allowed.args());
+        let resource = scope.registry.resource(args.text("resource").unwrap_or_default());
+        let resource = resource.ok_or_else(|| ApiError::invalid_one("resource", "There is no such resource."))?;
+        let item = match args.text("item").unwrap_or_default() {
+            "" => None,
+            item => {
+                let item = editable(work, resource, item);
+                Some(item.ok_or_else(|| ApiError::invalid_one("item", "There is no such record that you may edit."))?)
+            }
+        };
+        // Nobody can use a name that is another user's.
+        let key = format!("{}-{}", scope.principal.id, args.text("tab").unwrap_or_default());
+        let entries = entries(work, resource, item.as_deref(), &key)?;
+        Ok(ConsoleWindow { resource, item, key, entries })
+    }
+
+    fn own(&self) -> Option<&PresenceEntry> {
+        self.entries.iter().find(|entry| *entry.key == *self.key)
+    }
+
+    /// Who else has the records open, and who has taken the open one over.
+    fn document(&self, work: &Work<'_>, takes: bool) -> Result<Outcome, ApiError> {
+        let item = self.item.as_deref();
+        let own = self.own().filter(|own| Some(&*own.item) == item && !takes);
+        let began = own.map(|own| own.since.max(own.taken));
+        let others: Vec<&PresenceEntry> = self.entries.iter().filter(|entry| *entry.key != *self.key).collect();
+        let on_item = others.iter().filter(|entry| Some(&*entry.item) == item);
+        let last = on_item.max_by_key(|entry| entry.taken);
+        let taken_by = last.filter(|last| began.is_some_and(|began| last.taken > began)).map(|last| last.user);
+        let document = json!({"others": shown(work, self.resource, &others, item)?, "taken_by": taken_by});
+        Ok(Outcome { private: true, ..Outcome::ok(document) })
+    }
 }
 
 /// The record as its path names it; `None` where there is none that the caller may edit.
@@ -115,6 +164,10 @@ fn entries(
     let mut entries: Vec<PresenceEntry> = snapshot.rows_as(&ReadPlan { limit: Some(MOST_SHOWN), ..plan })?;
     if !entries.iter().any(|entry| &*entry.key == key) {
         entries.extend(first_of::<PresenceEntry>(&*snapshot, eq(col::KEY, txt(key)))?);
+    }
+    let others = entries.iter().filter(|entry| &*entry.key != key);
+    if let Some(first) = others.map(|entry| entry.expires).min() {
+        work.scope.storage.limit_validity(first);
     }
     Ok(entries)
 }

@@ -2,12 +2,12 @@
 
 use crate::error::{ApiError, status};
 use crate::handlers::{Handler, Outcome, Work, handler};
-use crate::model::{EVENT_STREAM, EventQuery, Payload};
+use crate::model::{EVENT_STREAM, EventQuery, Payload, WatchedDocument};
 use crate::registry::vocabulary::{BehaviourEntry, ResponseKind};
 use serde_json::Value;
 
 /// The response as programs see it that know no streams.
-const STREAM: &str = r#"{"type": "string", "description": "Server-Sent Events: each has the number of a change in `id` and a document in `data`."}"#;
+pub const STREAM: &str = r#"{"type": "string", "description": "Server-Sent Events: each has the number of a change in `id` and a document in `data`."}"#;
 
 /// Its rows of the table of handlers.
 pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
@@ -18,11 +18,15 @@ pub const HANDLERS: &[BehaviourEntry<Handler>] = &[handler(
 .responds(ResponseKind::Json(status::OK, STREAM))
 .also(EVENT_STREAM)];
 
+fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    opened(work, None)
+}
+
 /// Responds with the query of a stream, which the edge opens.
 ///
 /// # Errors
-/// There is no such resource.
-fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
+/// There is no such resource, or no such state.
+pub fn opened(work: &Work<'_>, watched: Option<WatchedDocument>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let list = |name: &str| -> Vec<String> {
         let given = args.get(name).and_then(Value::as_array).into_iter().flatten();
@@ -37,6 +41,6 @@ fn stream(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(unknown) = statuses.iter().find(|name| !work.scope.registry.has_state(name)) {
         return Err(ApiError::invalid_one("statuses", format!("There is no state `{unknown}`.")));
     }
-    let query = EventQuery { resources, events: list("events"), statuses, after: args.int("after") };
+    let query = EventQuery { resources, events: list("events"), statuses, after: args.int("after"), watched };
     Ok(Outcome { private: true, payload: Some(Payload::Events(query)), ..Outcome::ok(Value::Null) })
 }
