@@ -231,7 +231,7 @@ fn a_program_is_connected(browser: &Browser, site: &Server) {
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         browser.open(&format!("{}/connect?{query}", site.site));
     };
-    // What the program is told.
+    // The answer that the program gets.
     let told = || {
         let address = browser.until(|| Some(browser.address()).filter(|address| address.starts_with(&back)));
         let address = url::Url::parse(&address).expect("an address");
