@@ -207,7 +207,7 @@ fn a_window_hears_of_others_at_once() {
     say(&post);
     let (name, document) = next();
     assert_eq!((&*name, names(&document)), ("presence", vec!["ben".to_owned()]));
-    // What changes nothing for the window is not sent, and events come in between.
+    // A document that does not differ is not sent, and events come in between.
     say(&post);
     server.admin("POST", &format!("/cms/v2/posts/{post}"), Some(&json!({"title": "High water"})));
     let (name, event) = next();

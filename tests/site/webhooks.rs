@@ -557,7 +557,7 @@ fn each_form_is_what_its_receiver_wants() {
         receiver.url("/chat")
     );
     let timed = Timed::start(&receiver, &declared);
-    for (format, secret) in [("github", "ghp_token"), ("purge", "fastly"), ("next", "s3cret"), ("build", "")] {
+    for (format, secret) in [("github", "ghp_token"), ("purge", "fastly"), ("addresses", "cache"), ("next", "s3cret"), ("build", "")] {
         let mut body = json!({"name": format, "url": receiver.url(&format!("/{format}")), "format": format, "resources": ["posts"]});
         if !secret.is_empty() {
             body["secret"] = json!(secret);
@@ -577,6 +577,11 @@ fn each_form_is_what_its_receiver_wants() {
         (purge.header("surrogate-key"), purge.header("fastly-key")),
         (&*format!("posts posts/{}", post["id"]), "fastly")
     );
+    let addresses = &receiver.wait("/addresses", 1)[0];
+    assert_eq!(addresses.header("authorization"), "Bearer cache");
+    let body = addresses.json();
+    assert!(body["addresses"].as_array().is_some_and(|all| all.contains(&post["link"])), "{body}");
+    assert_eq!(body["all"], false);
     let next = &receiver.wait("/next", 1)[0];
     assert_eq!(next.header("x-webhook-secret"), "s3cret");
     assert_eq!(

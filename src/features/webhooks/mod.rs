@@ -19,7 +19,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_declaration::EventType;
 use cms_declaration::units::OptionalSetting;
-use cms_storage::plan::{Change, Cond, DbValue, Op, Put, Target, WritePlan};
+use cms_storage::plan::{Change, Cond, DbValue, Op, Put, ReadPlan, Target, WritePlan};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -90,7 +90,9 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let scope = work.scope;
     check(work, None)?;
     let most = scope.registry.declaration.events.max_webhooks;
-    if scope.snapshot()?.count(&records::columns(&resource.table, &["id"], records::always()))? >= most {
+    let all = records::columns(&resource.table, &["id"], records::always());
+    let last = ReadPlan { offset: most.saturating_sub(1), limit: Some(1), ..all };
+    if !scope.snapshot()?.rows(&last)?.is_empty() {
         let message = format!("There are {most} webhooks already; delete one of them first (events.max_webhooks).");
         return Err(ApiError::invalid_one(col::NAME, message));
     }
@@ -99,6 +101,8 @@ async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut changes = families::plan_creation(&work.edit(resource, None)?)?;
     let values = [(col::SIGNING, txt(&secret)), (col::STATE, txt("active")), (col::POSITION, DbValue::Int(newest))];
     records::set_first(resource, &mut changes, &values);
+    // Several requests at once make no more, either.
+    changes.insert(0, Change::Require { plan: last, found: false, tag: "webhooks" });
     let written = work.insert(resource, changes).await?;
     let mut outcome = items::created(work, resource, &written)?;
     outcome.body["secret"] = json!(secret);

@@ -1,6 +1,6 @@
 // An editor rebuilds the site with a button, and sees how the call went.
 import { createServer } from "node:http";
-import { assert, heading, open, settled, stored, press } from "../steps.mjs";
+import { assert, eventually, heading, open, settled, stored, press } from "../steps.mjs";
 
 const calls = [];
 const waiting = [];
@@ -73,5 +73,44 @@ export const walks = {
     await gert.logIn("editor");
     await card(gert.page, "Website neu bauen").getByText("Angehalten").waitFor();
     assert.equal(calls.length, 2);
+  },
+
+  async "an administrator reads why a delivery failed, sends it again, and pauses the webhook"({ server, meet }) {
+    const ada = await meet();
+    const { page } = ada;
+    status = 410;
+    calls.length = 0;
+    const { body: hook } = await server.ask("administrator", "POST", "/server/v1/webhooks", { name: "Index", url: `http://127.0.0.1:${port}/index`, resources: ["posts"] });
+    const publish = (title) => server.ask("administrator", "POST", "/cms/v2/posts", { title, status: "publish" });
+    await publish("One");
+    await eventually("the receiver has refused it", async () => (await server.ask("administrator", "GET", `/server/v1/webhooks/${hook.id}`)).body.state === "refused");
+    await ada.logIn("administrator", { destination: `/admin/r/webhooks/${hook.id}` });
+    await settled(page);
+    await page.getByText("Refused", { exact: true }).waitFor();
+    await page.getByRole("main").getByText("Deliveries", { exact: true }).click();
+    await page.getByRole("link", { name: /^msg_/ }).click();
+    const answer = page.getByRole("group", { name: "Response" }).first();
+    await answer.getByText("The receiver answered 410.").waitFor();
+    await page.getByRole("group", { name: "Request" }).first().getByText(/"type":"published"/).waitFor();
+    await ada.accessible("a delivery");
+    status = 200;
+    await press(page, "Redeliver");
+    await eventually("it is sent again", () => calls.length === 2);
+
+    // Whoever saves the webhook has it tried again; while it is off, nothing is sent.
+    const enabled = page.getByRole("switch", { name: /^Enabled/ });
+    const save = async (on) => {
+      await open(ada, `/r/webhooks/${hook.id}`);
+      await enabled.setChecked(on);
+      await stored(page, () => press(page, "Save"));
+    };
+    await save(false);
+    await ada.accessible("a webhook");
+    await publish("Two");
+    assert.equal(calls.length, 2);
+    await save(true);
+    await eventually("both are delivered", () => calls.length === 4);
+    await page.reload();
+    await page.getByText("Active", { exact: true }).waitFor();
   },
 };
