@@ -557,7 +557,9 @@ fn each_form_is_what_its_receiver_wants() {
         receiver.url("/chat")
     );
     let timed = Timed::start(&receiver, &declared);
-    for (format, secret) in [("github", "ghp_token"), ("purge", "fastly"), ("addresses", "cache"), ("next", "s3cret"), ("build", "")] {
+    for (format, secret) in
+        [("github", "ghp_token"), ("purge", "fastly"), ("addresses", "cache"), ("next", "s3cret"), ("build", "")]
+    {
         let mut body = json!({"name": format, "url": receiver.url(&format!("/{format}")), "format": format, "resources": ["posts"]});
         if !secret.is_empty() {
             body["secret"] = json!(secret);
