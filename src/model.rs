@@ -283,7 +283,7 @@ pub enum Payload {
     /// A piece of the site's export. Whoever serves the request writes it.
     Export(Box<SiteExportQuery>),
     /// A stream of events. Whoever serves the request opens it.
-    Events(EventQuery),
+    Events(Box<EventQuery>),
     /// No body at all.
     Empty,
     Json(Value),

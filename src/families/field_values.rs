@@ -11,7 +11,8 @@ use crate::registry::fields::GroupFields;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_declaration::Action;
-use cms_storage::plan::{Change, DbValue, EdgePlan, Input, Put, Row, Target};
+use cms_storage::plan::{Change, DbValue, EdgePlan, Input, MetaChange, Put, Row, Target};
+use std::collections::BTreeSet;
 
 /// Adds the given values to the changes of a row. Which groups apply follows from the row as it will be, and values of the
 /// others are passed over.
@@ -25,6 +26,7 @@ pub fn add(edit: &RowEdit<'_>, changes: &mut Vec<Change>) -> Result<(), ApiError
     let found = coming(edit, put)?;
     let clean = |text: &str| allowed_html(edit.scope, text);
     let all = writes(edit.scope, resource, &found, given, &clean);
+    put.meta.extend(outdated(edit, &all)?);
     put.meta.extend(all.meta.iter().cloned());
     file_terms(edit, put, &all)?;
     let id = edit.record().map(|record| record.id());
@@ -35,6 +37,14 @@ pub fn add(edit: &RowEdit<'_>, changes: &mut Vec<Change>) -> Result<(), ApiError
         id.map_or(Input::IdOf(put_number), |id| Input::Value(DbValue::Int(id))),
     )?);
     Ok(())
+}
+
+/// The changes that remove values of rows of before.
+fn outdated(edit: &RowEdit<'_>, all: &FieldWrites) -> Result<Vec<MetaChange>, ApiError> {
+    let Some(record) = edit.record().filter(|_| !all.rows.is_empty()) else { return Ok(Vec::new()) };
+    let stored = edit.scope.snapshot()?.meta(&records::meta_space(edit.resource), &[record.id()])?;
+    let keys: BTreeSet<_> = stored.into_iter().map(|row| row.key).filter(|key| all.is_outdated(key)).collect();
+    Ok(keys.into_iter().map(|key| MetaChange::Key(key, Vec::new())).collect())
 }
 
 /// The groups that apply to the row as it will be.

@@ -4,7 +4,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{columns, is_in, split_words};
 use crate::registry::Registry;
 use crate::registry::columns::{record, user};
-use crate::registry::fields::{FieldNode, FieldTarget, numeric};
+use crate::registry::fields::{FieldNode, FieldTarget, LAYOUT, numeric};
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use cms_declaration::FieldKind;
@@ -53,22 +53,46 @@ pub(super) fn by_name(scope: &Scope, resource: &Resource, given: &Value) -> Valu
 
 /// A list as an object, where an object is due.
 fn shaped(field: &FieldNode, value: Value) -> Value {
+    let kind = field.declared.kind;
     let structured = matches!(
-        field.declared.kind,
-        FieldKind::Link | FieldKind::IconPicker | FieldKind::GoogleMap | FieldKind::Group
+        kind,
+        FieldKind::Link | FieldKind::IconPicker | FieldKind::GoogleMap | FieldKind::Group | FieldKind::Layout
     );
     match value {
         Value::Array(list) if structured => shaped(field, Value::Object(php::list_to_object(list))),
-        Value::Object(members) if field.declared.kind == FieldKind::Group => {
-            let inside = members.into_iter().map(|(name, value)| {
-                let inner = field.fields.iter().find(|inner| inner.name == name);
-                let value = inner.map_or_else(|| value.clone(), |inner| shaped(inner, value.clone()));
-                (name, value)
-            });
-            Value::Object(inside.collect())
+        Value::Object(members) if kind.holds_fields() && !kind.holds_rows() => shaped_members(&field.fields, members),
+        Value::Array(rows) if kind.holds_rows() => {
+            let row = |row: Value| match row {
+                Value::Object(members) => shaped_members(row_fields(field, &members), members),
+                row => row,
+            };
+            rows.into_iter().map(row).collect()
         }
         value => value,
     }
+}
+
+fn shaped_members(fields: &[FieldNode], members: Map<String, Value>) -> Value {
+    let inside = members.into_iter().map(|(name, value)| {
+        let inner = fields.iter().find(|inner| inner.name == name);
+        let value = inner.map_or_else(|| value.clone(), |inner| shaped(inner, value.clone()));
+        (name, value)
+    });
+    Value::Object(inside.collect())
+}
+
+/// The fields of a given row; none of one without a layout that is known.
+pub(super) fn row_fields<'f>(field: &'f FieldNode, row: &Map<String, Value>) -> &'f [FieldNode] {
+    field.row_fields(row.get(LAYOUT).and_then(Value::as_str).unwrap_or_default()).unwrap_or_default()
+}
+
+/// The rows of a value that holds some, with their fields.
+fn given_rows<'a>(
+    field: &'a FieldNode,
+    value: &'a Value,
+) -> impl Iterator<Item = (&'a [FieldNode], &'a Map<String, Value>)> {
+    let rows = value.as_array().filter(|_| field.holds_rows());
+    rows.into_iter().flatten().filter_map(Value::as_object).map(|row| (row_fields(field, row), row))
 }
 
 /// The field of a name or key: one of the resource's, or else one of another group, whose values are checked and not kept.
@@ -102,6 +126,11 @@ impl References {
             Some(FieldTarget::Record | FieldTarget::File) => self.records.extend(ids(value)),
             Some(FieldTarget::User) => self.users.extend(ids(value)),
             Some(FieldTarget::Term) => {}
+            None if field.holds_rows() => given_rows(field, value).for_each(|(fields, row)| {
+                fields
+                    .iter()
+                    .for_each(|inner| row.get(&inner.name).into_iter().for_each(|value| self.add(inner, value)));
+            }),
             None => field.fields.iter().for_each(|inner| {
                 value.get(&inner.name).into_iter().for_each(|value| self.add(inner, value));
             }),
@@ -146,6 +175,12 @@ impl KnownRows {
         let declared = &field.declared;
         match (field.target(), value) {
             (_, Value::Null) => Ok(()),
+            (Some(FieldTarget::File), Value::Array(_)) if field.is_list() => all_fit(
+                place,
+                value,
+                |id| self.is_file(registry, field, *id),
+                "names files that this field does not take",
+            ),
             (Some(FieldTarget::File), id) => {
                 let fits = ids(id).all(|id| self.is_file(registry, field, id));
                 if fits && numeric(id.clone()).as_i64().is_some_and(|id| id > 0) {
@@ -177,11 +212,27 @@ impl KnownRows {
                 let open = declared.custom || declared.choices.is_empty() || declared.choices.contains_key(text);
                 if open { Ok(()) } else { Err(refused(place, value, "is not one of the choices")) }
             }
-            (None, value) => field.fields.iter().try_for_each(|inner| match value.get(&inner.name) {
-                Some(value) => self.judge(registry, inner, &format!("{place}[{}]", inner.name), value, true),
-                None => Ok(()),
-            }),
+            (None, value) if field.holds_rows() => {
+                given_rows(field, value).enumerate().try_for_each(|(at, (fields, row))| {
+                    self.judge_all(registry, fields, &format!("{place}[{at}]"), |name| row.get(name))
+                })
+            }
+            (None, value) => self.judge_all(registry, &field.fields, place, |name| value.get(name)),
         }
+    }
+
+    /// The same of fields inside another one.
+    fn judge_all<'v>(
+        &self,
+        registry: &Registry,
+        fields: &[FieldNode],
+        place: &str,
+        value: impl Fn(&str) -> Option<&'v Value>,
+    ) -> Result<(), Box<ParamFailure>> {
+        fields.iter().try_for_each(|inner| match value(&inner.name) {
+            Some(value) => self.judge(registry, inner, &format!("{place}[{}]", inner.name), value, true),
+            None => Ok(()),
+        })
     }
 
     fn is_file(&self, registry: &Registry, field: &FieldNode, id: i64) -> bool {

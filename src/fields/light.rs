@@ -1,10 +1,14 @@
 //! Values as they are stored, which is the form that programs get: texts, numbers, ids.
 
-use crate::registry::fields::{FieldNode, numeric};
+use crate::registry::fields::{FieldNode, LAYOUT, MOST_ROWS, numeric};
 use cms_declaration::FieldKind;
 use cms_text::php;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Rows without any value, beside as many as there are with some.
+const EMPTY_ROWS: usize = 20;
 
 /// The meta values of an item, with their keys, and the terms that it has.
 #[derive(Clone, Copy)]
@@ -19,7 +23,12 @@ pub fn stored(field: &FieldNode, values: StoredValues<'_>) -> Option<Value> {
     let (_, value) = values.meta.iter().find(|(key, _)| **key == *field.meta)?;
     let structured = matches!(
         field.declared.kind,
-        FieldKind::Select | FieldKind::Checkbox | FieldKind::Link | FieldKind::IconPicker | FieldKind::GoogleMap
+        FieldKind::Select
+            | FieldKind::Checkbox
+            | FieldKind::Link
+            | FieldKind::IconPicker
+            | FieldKind::GoogleMap
+            | FieldKind::FlexibleContent
     );
     match value {
         Value::Null => None,
@@ -82,11 +91,59 @@ pub fn light(field: &FieldNode, values: StoredValues<'_>) -> Value {
             Some(value) if !php::is_empty(&value) => numeric(value),
             _ => Value::Null,
         },
-        FieldKind::Group => {
+        FieldKind::Gallery => match value.map_or_else(Vec::new, ids) {
+            none if none.is_empty() => Value::Null,
+            pictures => json!(pictures),
+        },
+        FieldKind::Group | FieldKind::Layout => {
             let inside = field.fields.iter().map(|inner| (inner.name.clone(), light(inner, values)));
             Value::Object(inside.collect())
         }
+        FieldKind::Repeater | FieldKind::FlexibleContent => {
+            rows(field, values, |inner| light(inner, values)).unwrap_or_default()
+        }
     }
+}
+
+/// A row of a field as it is stored.
+pub struct StoredRow<'f> {
+    /// Of flexible content.
+    layout: Option<&'f str>,
+    pub fields: Vec<FieldNode>,
+}
+
+/// The rows of a field. Of those without any value only so many are rows as a form may leave.
+pub fn stored_rows<'f>(field: &'f FieldNode, values: StoredValues<'_>) -> Vec<StoredRow<'f>> {
+    let Some(value) = stored(field, values).filter(|_| field.holds_rows()) else { return Vec::new() };
+    let row = |at: usize, layout: Option<&'f FieldNode>| StoredRow {
+        layout: layout.map(|layout| layout.name.as_str()),
+        fields: field.in_row(layout.map_or(&field.fields, |layout| &layout.fields), &at.to_string()),
+    };
+    if field.declared.kind == FieldKind::FlexibleContent {
+        let named = |name: Value| field.fields.iter().find(|layout| Some(&*layout.name) == name.as_str());
+        let names = match value {
+            Value::Array(list) => list,
+            _ => Vec::new(),
+        };
+        let rows = names.into_iter().take(MOST_ROWS).enumerate();
+        return rows.filter_map(|(at, name)| Some(row(at, Some(named(name)?)))).collect();
+    }
+    let inside =
+        |key: &str| key.strip_prefix(&*field.meta)?.strip_prefix('_')?.split('_').next()?.parse::<usize>().ok();
+    let filled: HashSet<usize> = values.meta.iter().filter_map(|(key, _)| inside(key)).collect();
+    let count = numeric(value).as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+    (0..count.min(filled.len() * 2 + EMPTY_ROWS).min(MOST_ROWS)).map(|at| row(at, None)).collect()
+}
+
+/// The rows as objects; `None`: there are none.
+pub fn rows(field: &FieldNode, values: StoredValues<'_>, value: impl Fn(&FieldNode) -> Value) -> Option<Value> {
+    let object = |row: &StoredRow<'_>| {
+        let layout = row.layout.map(|layout| (LAYOUT.to_owned(), json!(layout)));
+        let inside = row.fields.iter().map(|inner| (inner.name.clone(), value(inner)));
+        Value::Object(layout.into_iter().chain(inside).collect())
+    };
+    let rows: Vec<Value> = stored_rows(field, values).iter().map(object).collect();
+    (!rows.is_empty()).then_some(Value::Array(rows))
 }
 
 /// The ids in the stored value of a field.
@@ -156,7 +213,7 @@ mod tests {
 
     fn node(declared: Value) -> FieldNode {
         let declared: Field = serde_json::from_value(declared).expect("a field");
-        FieldNode { name: "f".into(), meta: "f".into(), declared, fields: Vec::new() }
+        FieldNode { name: "f".into(), meta: "f".into(), declared: declared.into(), fields: Vec::new() }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rows that values refer to, read once for a whole list.
 
-use super::light::{StoredValues, stored_ids};
+use super::light::{StoredValues, stored_ids, stored_rows};
 use crate::access::policy;
 use crate::records::{self, Record, is_in};
 use crate::registry::fields::{FieldNode, FieldTarget};
@@ -28,6 +28,9 @@ impl FieldIds {
                 Some(FieldTarget::Record | FieldTarget::File) => self.records.extend(ids()),
                 Some(FieldTarget::Term) => self.terms.extend(ids()),
                 Some(FieldTarget::User) => self.users.extend(ids()),
+                None if field.holds_rows() => {
+                    stored_rows(field, values).iter().for_each(|row| self.add(&row.fields, values));
+                }
                 None => self.add(&field.fields, values),
             }
         }

@@ -1,14 +1,14 @@
 //! The changes that a write of values makes: meta values, terms of the record, files that become its own.
 
-use super::checks::by_name;
-use crate::registry::fields::{FieldNode, FieldTarget, GroupFields, numeric};
+use super::checks::{by_name, row_fields};
+use crate::registry::fields::{FieldNode, FieldTarget, GroupFields, LAYOUT, numeric};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use cms_declaration::FieldKind;
 use cms_storage::plan::MetaChange;
 use cms_text::php;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// See the module's description.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub struct FieldWrites {
     pub terms: Vec<(String, Vec<i64>)>,
     /// Files that belong to the record from now on, where they belong to none.
     pub files: Vec<i64>,
+    /// Meta keys of fields whose rows are written: what rows of before have beside these is removed.
+    pub rows: Vec<String>,
 }
 
 /// The changes that given values make to an item, to which these groups apply. Values of other fields are passed over; `clean`
@@ -46,6 +48,7 @@ impl FieldWrites {
     fn field(&mut self, field: &FieldNode, value: &Value, clean: &dyn Fn(&str) -> String) {
         match field.declared.kind {
             FieldKind::Group => return self.group(field, value, clean),
+            _ if field.holds_rows() => return self.rows(field, value, clean),
             FieldKind::Taxonomy if field.declared.assigns => {
                 let taxonomy = field.declared.taxonomy.clone().unwrap_or_default();
                 self.terms.push((taxonomy, ids(value)));
@@ -71,6 +74,34 @@ impl FieldWrites {
             }
         }
         self.set(field, &json!(""));
+    }
+
+    /// The rows that are given take the place of those that are stored.
+    fn rows(&mut self, field: &FieldNode, value: &Value, clean: &dyn Fn(&str) -> String) {
+        self.rows.push(field.meta.clone());
+        let given = value.as_array().map_or(&[][..], Vec::as_slice);
+        let rows: Vec<&Map<String, Value>> = given.iter().filter_map(Value::as_object).collect();
+        for (at, row) in rows.iter().enumerate() {
+            for inner in field.in_row(row_fields(field, row), &at.to_string()) {
+                self.field(&inner, row.get(&inner.name).unwrap_or(&Value::Null), clean);
+            }
+        }
+        match field.declared.kind {
+            _ if value.is_null() => self.unset(field),
+            _ if rows.is_empty() => self.set(field, &json!("")),
+            FieldKind::Repeater => self.set(field, &json!(rows.len().to_string())),
+            _ => self.set(field, &rows.iter().filter_map(|row| row.get(LAYOUT).cloned()).collect()),
+        }
+    }
+
+    /// Whether a stored value is of a row of before: its key is that of a field of a row that is written, and none that is set.
+    pub fn is_outdated(&self, key: &str) -> bool {
+        let number = |rest: &str| rest.split_once('_').is_some_and(|(row, _)| row.parse::<u32>().is_ok());
+        let plain = key.strip_prefix('_').unwrap_or(key);
+        let inside =
+            |rows: &String| plain.strip_prefix(&**rows).and_then(|rest| rest.strip_prefix('_')).is_some_and(number);
+        let is_set = |change: &MetaChange| matches!(change, MetaChange::Key(own, _) if **own == *key);
+        self.rows.iter().any(inside) && !self.meta.iter().any(is_set)
     }
 
     fn set(&mut self, field: &FieldNode, value: &Value) {
@@ -141,7 +172,7 @@ mod tests {
     fn values_are_stored_as_wordpress_stores_them() {
         let check = |declared: Value, value: Value, expected: Option<Value>| {
             let declared: Field = serde_json::from_value(declared).expect("a field");
-            let field = FieldNode { name: "f".into(), meta: "f".into(), declared, fields: Vec::new() };
+            let field = FieldNode { name: "f".into(), meta: "f".into(), declared: declared.into(), fields: Vec::new() };
             assert_eq!(stored_form(&field, &value), expected, "{field:?} {value}");
         };
         check(json!({"type": "text"}), json!("a"), Some(json!("a")));

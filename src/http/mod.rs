@@ -513,7 +513,7 @@ async fn rest(
             (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length)
         }
         Ok(Reply { payload: Payload::Events(query), .. }) if !overridden => {
-            let opened = events::response(http, (request, query), (compiled, edge), &asked).await;
+            let opened = events::response(http, (request, *query), (compiled, edge), &asked).await;
             opened.unwrap_or_else(|error| refused(error, &shape))
         }
         Ok(reply) if overridden => {

@@ -3,11 +3,11 @@
 
 use super::importer::Importer;
 use super::items::ExportItem;
-use crate::registry::fields::FieldNode;
+use crate::registry::fields::{FieldNode, LAYOUT};
 use crate::registry::resource::Resource;
 use cms_declaration::FieldKind;
 use cms_text::php;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 impl Importer<'_> {
     /// Brings the values of an item into that form.
@@ -41,21 +41,49 @@ impl Importer<'_> {
 
 fn spread(field: &FieldNode, values: &mut Vec<(String, String)>) {
     let Some(at) = values.iter().position(|(key, _)| *key == field.meta) else { return };
-    if field.declared.kind == FieldKind::Group {
-        if let Some(Value::Object(members)) = php::unserialize(&values[at].1) {
-            values[at].1.clear();
-            // Members that nothing declares, too: the report counts them.
-            for (name, value) in &members {
-                let key = format!("{}_{name}", field.meta);
-                let text = stored(value).filter(|_| !values.iter().any(|(own, _)| *own == key));
-                values.extend(text.map(|text| (key, text)));
+    match field.declared.kind {
+        FieldKind::Group => {
+            if let Some(Value::Object(members)) = php::unserialize(&values[at].1) {
+                values[at].1.clear();
+                spread_members(&field.meta, &members, values);
             }
+            field.fields.iter().for_each(|inner| spread(inner, values));
         }
-        field.fields.iter().for_each(|inner| spread(inner, values));
+        kind if kind.holds_rows() => spread_rows(field, at, values),
+        _ => {}
     }
     let beside = format!("_{}", field.meta);
     if let Some(key) = field.declared.key.clone().filter(|_| !values.iter().any(|(own, _)| *own == beside)) {
         values.push((beside, key));
+    }
+}
+
+/// Members that nothing declares, too: the report counts them.
+fn spread_members(outer: &str, members: &Map<String, Value>, values: &mut Vec<(String, String)>) {
+    for (name, value) in members {
+        let key = format!("{outer}_{name}");
+        let text = stored(value).filter(|_| !values.iter().any(|(own, _)| *own == key));
+        values.extend(text.map(|text| (key, text)));
+    }
+}
+
+/// A list of objects becomes values under the numbers of the rows.
+fn spread_rows(field: &FieldNode, at: usize, values: &mut Vec<(String, String)>) {
+    let Some(Value::Array(rows)) = php::unserialize(&values[at].1) else { return };
+    let rows: Vec<Map<String, Value>> = rows.into_iter().filter_map(|row| row.as_object().cloned()).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let layout = |row: &Map<String, Value>| row.get(LAYOUT).cloned().unwrap_or_default();
+    values[at].1 = match field.declared.kind {
+        FieldKind::Repeater => rows.len().to_string(),
+        _ => php::serialize(&rows.iter().map(layout).collect()),
+    };
+    for (row, mut members) in rows.into_iter().enumerate() {
+        let named = members.shift_remove(LAYOUT).unwrap_or_default();
+        spread_members(&format!("{}_{row}", field.meta), &members, values);
+        let fields = field.row_fields(named.as_str().unwrap_or_default()).unwrap_or_default();
+        field.in_row(fields, &row.to_string()).iter().for_each(|inner| spread(inner, values));
     }
 }
 
@@ -70,8 +98,8 @@ mod tests {
     use serde_json::json;
 
     fn node(name: &str, meta: &str, declared: Value, fields: Vec<FieldNode>) -> FieldNode {
-        let declared = serde_json::from_value(declared).expect("a field");
-        FieldNode { name: name.into(), meta: meta.into(), declared, fields }
+        let declared: cms_declaration::Field = serde_json::from_value(declared).expect("a field");
+        FieldNode { name: name.into(), meta: meta.into(), declared: declared.into(), fields }
     }
 
     #[test]

@@ -9,7 +9,6 @@ use crate::registry::columns::seo;
 use crate::registry::fields::FieldNode;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_declaration::FieldKind;
 use cms_storage::plan::{Change, DbValue, MetaChange, Put, Target};
 use cms_text::php;
 use serde_json::{Value, json};
@@ -116,7 +115,7 @@ fn is_unset(record: Record<'_>, column: &str) -> bool {
 
 /// Keys of groups, and of those inside them.
 fn group_keys(fields: &[FieldNode], keys: &mut BTreeSet<String>) {
-    for field in fields.iter().filter(|field| field.declared.kind == FieldKind::Group) {
+    for field in fields.iter().filter(|field| field.declared.kind.holds_fields()) {
         keys.insert(field.meta.clone());
         group_keys(&field.fields, keys);
     }

@@ -472,7 +472,7 @@ impl Resource {
 
     /// Whether a meta key is that of a declared value, or of a field.
     pub fn declares_meta(&self, key: &str) -> bool {
-        self.declared.meta.contains_key(key) || self.fields.as_ref().is_some_and(|fields| fields.keys.contains(key))
+        self.declared.meta.contains_key(key) || self.fields.as_ref().is_some_and(|fields| fields.declares(key))
     }
 
     /// The property that shows values of field groups.

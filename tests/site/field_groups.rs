@@ -45,7 +45,7 @@ fn an_export_becomes_declarations() {
     assert_eq!(report["counts"]["field groups"], 5);
     assert_eq!(report["fields"]["number"], 4);
     let left: Vec<&str> = report["left_out"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    for part in ["type store", "type Old ones", "options page Opening hours", "tab", "repeater", "widget"] {
+    for part in ["type store", "type Old ones", "options page Opening hours", "tab", "clone", "widget"] {
         assert!(left.iter().any(|line| line.contains(part)), "{part}: {left:#?}");
     }
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();

@@ -41,6 +41,7 @@ mod faults;
 mod feeds;
 mod field_groups;
 mod field_rights;
+mod field_rows;
 mod fonts;
 mod forms;
 #[path = "../common/free_port.rs"]

@@ -260,8 +260,28 @@ pub enum FieldKind {
     User,
     /// A place on a map.
     GoogleMap,
+    /// Pictures.
+    Gallery,
     /// The fields whose names begin with its own and a dot.
     Group,
+    /// Rows of the fields whose names begin with its own and a dot.
+    Repeater,
+    /// Rows, each with the fields of one of the layouts whose names begin with its own and a dot.
+    FlexibleContent,
+    /// The fields of a row of flexible content.
+    Layout,
+}
+
+impl FieldKind {
+    /// Whether it holds other fields.
+    pub fn holds_fields(self) -> bool {
+        self.holds_rows() || matches!(self, FieldKind::Group | FieldKind::Layout)
+    }
+
+    /// Whether it holds rows of other fields.
+    pub fn holds_rows(self) -> bool {
+        matches!(self, FieldKind::Repeater | FieldKind::FlexibleContent)
+    }
 }
 
 /// See [`Field::lines`].

@@ -5,7 +5,7 @@ mod documents;
 use self::documents::{file, record, term, user};
 use super::files;
 use super::read::options;
-use crate::fields::{StoredValues, light, stored, stored_ids};
+use crate::fields::{StoredValues, light, rows, stored, stored_ids};
 use crate::records::Record;
 use crate::registry::fields::FieldNode;
 use crate::registry::resource::Property;
@@ -72,10 +72,14 @@ fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Va
         | FieldKind::Relationship
         | FieldKind::PageLink
         | FieldKind::Taxonomy
+        | FieldKind::Gallery
         | FieldKind::User => referred(item, field, values, &shown),
-        FieldKind::Group => {
+        FieldKind::Group | FieldKind::Layout => {
             let inside = field.fields.iter().map(|inner| (inner.name.clone(), formatted(item, inner, values)));
             Value::Object(inside.collect())
+        }
+        FieldKind::Repeater | FieldKind::FlexibleContent => {
+            rows(field, values, |inner| formatted(item, inner, values)).unwrap_or(json!(false))
         }
     }
 }
@@ -208,7 +212,7 @@ fn document(item: &Item<'_>, kind: FieldKind, form: Option<&str>, id: i64) -> Op
     let resources = &item.scope.registry.resources;
     let found = |at: &(usize, Vec<DbValue>)| at.0;
     match kind {
-        FieldKind::Image | FieldKind::File => match form {
+        FieldKind::Image | FieldKind::File | FieldKind::Gallery => match form {
             Some("id") => Some(json!(id)),
             form => {
                 let (at, row) = rows.records.get(&id)?;

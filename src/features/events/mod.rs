@@ -42,5 +42,5 @@ pub fn opened(work: &Work<'_>, watched: Option<WatchedDocument>) -> Result<Outco
         return Err(ApiError::invalid_one("statuses", format!("There is no state `{unknown}`.")));
     }
     let query = EventQuery { resources, events: list("events"), statuses, after: args.int("after"), watched };
-    Ok(Outcome { private: true, payload: Some(Payload::Events(query)), ..Outcome::ok(Value::Null) })
+    Ok(Outcome { private: true, payload: Some(Payload::Events(Box::new(query))), ..Outcome::ok(Value::Null) })
 }

@@ -230,15 +230,50 @@ fn add_fields(
             ));
         } else {
             fields.push((path.clone(), field(item, &kind)));
-            if kind == "group" {
-                add_fields(item.get("sub_fields"), &path, title, fields, left_out);
+            match kind.as_str() {
+                "group" | "repeater" => add_fields(item.get("sub_fields"), &path, title, fields, left_out),
+                "flexible_content" => add_layouts(item, &path, title, fields, left_out),
+                _ => {}
             }
         }
     }
 }
 
+/// The layouts of flexible content. In exports of sites their fields are those of the field, which name their layout.
+fn add_layouts(
+    item: &Map<String, Value>,
+    path: &str,
+    title: &str,
+    fields: &mut Vec<(String, Map<String, Value>)>,
+    left_out: &mut Vec<String>,
+) {
+    let layouts: Vec<&Value> = match item.get("layouts") {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(Value::Object(map)) => map.values().collect(),
+        _ => Vec::new(),
+    };
+    for layout in layouts.into_iter().filter_map(Value::as_object) {
+        let (name, key) = (text(layout, "name"), text(layout, "key"));
+        let inner = format!("{path}.{name}");
+        if name.is_empty() || name.contains('.') {
+            left_out.push(format!("field {title}: {inner}: it has no name that can be declared"));
+            continue;
+        }
+        let mut declared = Map::from_iter([("type".to_owned(), json!("layout"))]);
+        let label = Some(text(layout, "label")).filter(|label| !label.is_empty());
+        declared.extend(label.map(|label| ("label".to_owned(), json!(label))));
+        fields.push((inner.clone(), declared));
+        let own = layout.get("sub_fields").and_then(Value::as_array).filter(|own| !own.is_empty());
+        let of_field = || {
+            let all = item.get("sub_fields").and_then(Value::as_array).into_iter().flatten();
+            all.filter(|field| field["parent_layout"] == *key).cloned().collect::<Vec<Value>>()
+        };
+        add_fields(Some(&Value::Array(own.cloned().unwrap_or_else(of_field))), &inner, title, fields, left_out);
+    }
+}
+
 /// Types of fields that can be declared.
-const KINDS: [&str; 29] = [
+const KINDS: [&str; 32] = [
     "text",
     "textarea",
     "number",
@@ -267,7 +302,10 @@ const KINDS: [&str; 29] = [
     "taxonomy",
     "user",
     "google_map",
+    "gallery",
     "group",
+    "repeater",
+    "flexible_content",
 ];
 
 /// The declaration of a field, without what is as usual.
@@ -294,7 +332,7 @@ fn field(item: &Map<String, Value>, kind: &str) -> Map<String, Value> {
     put("nullable", yes("allow_null"));
     put("custom", yes("allow_custom").or_else(|| yes("other_choice")));
     put("max_length", text(item, "maxlength").parse::<u64>().ok().map(Value::from));
-    if matches!(kind, "number" | "range" | "relationship") {
+    if matches!(kind, "number" | "range" | "relationship" | "gallery" | "repeater" | "flexible_content") {
         put("min", number("min"));
         put("max", number("max"));
     }

@@ -11,6 +11,7 @@ use cms_declaration::{Declaration, Field, FieldGroup, FieldKind, LocationParam, 
 use cms_schema::{Dialect, Schema};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// A group with its fields as a tree.
 #[derive(Clone, Debug)]
@@ -25,9 +26,10 @@ pub struct GroupFields {
 pub struct FieldNode {
     /// The name within the field around it.
     pub name: String,
-    /// Meta key of the value: the names from the outermost field down, joined by `_`.
+    /// Meta key of the value: the names from the outermost field down, joined by `_`. Those in rows have the number of the
+    /// row behind the name of the field around it (`team_0_name`); layouts have none of their own.
     pub meta: String,
-    pub declared: Field,
+    pub declared: Arc<Field>,
     pub fields: Vec<FieldNode>,
 }
 
@@ -44,7 +46,7 @@ impl FieldNode {
     /// The rows that the values refer to; `None`: there are none.
     pub fn target(&self) -> Option<FieldTarget> {
         Some(match self.declared.kind {
-            FieldKind::Image | FieldKind::File => FieldTarget::File,
+            FieldKind::Image | FieldKind::File | FieldKind::Gallery => FieldTarget::File,
             FieldKind::PostObject | FieldKind::Relationship | FieldKind::PageLink => FieldTarget::Record,
             FieldKind::Taxonomy => FieldTarget::Term,
             FieldKind::User => FieldTarget::User,
@@ -60,10 +62,39 @@ impl FieldNode {
     /// Whether the value is a list wherever it is shown.
     pub fn is_list(&self) -> bool {
         match self.declared.kind {
-            FieldKind::Checkbox | FieldKind::Relationship => true,
+            FieldKind::Checkbox | FieldKind::Relationship | FieldKind::Gallery => true,
             FieldKind::Taxonomy => !matches!(self.declared.control.as_deref(), Some("radio" | "select")),
             _ => self.declared.multiple,
         }
+    }
+
+    /// Whether it holds rows of other fields.
+    pub fn holds_rows(&self) -> bool {
+        self.declared.kind.holds_rows()
+    }
+
+    /// The fields of its rows, or of those with a layout; `None`: there is no such layout.
+    pub fn row_fields(&self, layout: &str) -> Option<&[FieldNode]> {
+        match self.declared.kind {
+            FieldKind::FlexibleContent => {
+                self.fields.iter().find(|own| own.name == layout).map(|own| own.fields.as_slice())
+            }
+            _ => Some(&self.fields),
+        }
+    }
+
+    /// Fields inside it as they are in the row of this number.
+    pub fn in_row(&self, fields: &[FieldNode], row: &str) -> Vec<FieldNode> {
+        let moved = |field: &FieldNode| {
+            let rest = field.meta.strip_prefix(&*self.meta).unwrap_or_default();
+            FieldNode {
+                name: field.name.clone(),
+                meta: format!("{}_{row}{rest}", self.meta),
+                declared: field.declared.clone(),
+                fields: self.in_row(&field.fields, row),
+            }
+        };
+        fields.iter().map(moved).collect()
     }
 
     fn any(&self, test: &dyn Fn(&FieldNode) -> bool) -> bool {
@@ -76,8 +107,8 @@ impl FieldNode {
 pub struct ResourceFields {
     /// Positions of the groups that documents may have, in their order.
     pub groups: Vec<usize>,
-    /// Meta keys of its fields, and those that hold the keys of these.
-    pub keys: HashSet<String>,
+    /// Meta keys of its fields, and those that hold the keys of these, with `#` in the place of a row's number.
+    keys: HashSet<String>,
     /// The check of written values; `None`: the declaration was refused.
     pub check: Option<Schema>,
     /// Whether rules or values need the terms of a record.
@@ -88,6 +119,25 @@ pub struct ResourceFields {
     pub place: bool,
     /// Whether values refer to other rows.
     pub refers: bool,
+}
+
+impl ResourceFields {
+    /// Whether a meta key is that of a field, or holds the key of one.
+    pub fn declares(&self, key: &str) -> bool {
+        self.keys.contains(key) || self.keys.contains(&numbered(key))
+    }
+}
+
+/// Rows of a field, and pictures of one.
+pub const MOST_ROWS: usize = 1000;
+
+/// The layout that a row names.
+pub const LAYOUT: &str = "acf_fc_layout";
+
+/// A meta key with `#` in the place of numbers of rows.
+fn numbered(key: &str) -> String {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    key.split('_').map(|part| if is_number(part) { "#" } else { part }).collect::<Vec<_>>().join("_")
 }
 
 /// The rows that values of fields refer to, by the keys by which exports know the fields.
@@ -131,9 +181,13 @@ fn tree(group: &FieldGroup, path: &str, meta: &str) -> Vec<FieldNode> {
     };
     let direct = group.fields.iter().filter_map(|(full, field)| Some((full, inside(full)?, field)));
     let nodes = direct.filter(|(_, name, _)| !name.is_empty() && !name.contains('.')).map(|(full, name, field)| {
-        let meta = if meta.is_empty() { name.clone() } else { format!("{meta}_{name}") };
-        let fields = if field.kind == FieldKind::Group { tree(group, full, &meta) } else { Vec::new() };
-        FieldNode { name, meta, declared: field.clone(), fields }
+        let meta = match field.kind {
+            FieldKind::Layout => meta.to_owned(),
+            _ if meta.is_empty() => name.clone(),
+            _ => format!("{meta}_{name}"),
+        };
+        let fields = if field.kind.holds_fields() { tree(group, full, &meta) } else { Vec::new() };
+        FieldNode { name, meta, declared: Arc::new(field.clone()), fields }
     });
     nodes.collect()
 }
@@ -197,7 +251,10 @@ fn keys<'f>(fields: impl Iterator<Item = &'f FieldNode>) -> HashSet<String> {
     let mut all = HashSet::new();
     for field in fields {
         all.extend([field.meta.clone(), format!("_{}", field.meta)]);
-        all.extend(keys(field.fields.iter()));
+        match field.holds_rows() {
+            true => all.extend(keys(field.in_row(&field.fields, "0").iter()).iter().map(|key| numbered(key))),
+            false => all.extend(keys(field.fields.iter())),
+        }
     }
     all
 }

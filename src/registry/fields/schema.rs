@@ -44,6 +44,9 @@ pub(super) fn checked(field: &FieldNode, required: bool) -> Value {
         let inside = field.fields.iter().map(|inner| (inner.name.clone(), checked(inner, required)));
         schema.insert("properties".into(), Value::Object(inside.collect()));
     }
+    if field.holds_rows() {
+        schema.insert("items".into(), row(field, &|inner| checked(inner, required)));
+    }
     if required && field.declared.required {
         schema.insert("required".into(), json!(true));
     }
@@ -105,15 +108,45 @@ fn shape(field: &FieldNode) -> Map<String, Value> {
         | FieldKind::User
         | FieldKind::PageLink => ids(field),
         FieldKind::GoogleMap => place(),
-        FieldKind::Group => {
+        FieldKind::Gallery => bounded(field, object(json!({"type": ["array", "null"], "items": {"type": "integer"}}))),
+        FieldKind::Group | FieldKind::Layout => {
             let inside: Map<String, Value> =
                 field.fields.iter().map(|inner| (inner.name.clone(), shown(inner))).collect();
             object(json!({"type": ["object", "null"], "properties": inside}))
+        }
+        FieldKind::Repeater | FieldKind::FlexibleContent => {
+            bounded(field, object(json!({"type": ["array", "null"], "items": row(field, &shown)})))
         }
     };
     if let Some(most) = declared.max_length {
         schema.insert("maxLength".into(), json!(most));
     }
+    schema
+}
+
+/// The schema of a row: an object, or one of those of the layouts.
+fn row(field: &FieldNode, of: &dyn Fn(&FieldNode) -> Value) -> Value {
+    let inside = |fields: &[FieldNode]| fields.iter().map(|inner| (inner.name.clone(), of(inner))).collect();
+    if field.declared.kind == FieldKind::Repeater {
+        let properties: Map<String, Value> = inside(&field.fields);
+        return json!({"type": "object", "properties": properties});
+    }
+    let layouts = field.fields.iter().map(|layout| {
+        let mut properties: Map<String, Value> = inside(&layout.fields);
+        let named = json!({"type": "string", "required": true, "enum": [layout.name]});
+        properties.insert(super::LAYOUT.into(), named);
+        json!({"type": "object", "title": layout.declared.label, "properties": properties})
+    });
+    json!({"type": "object", "oneOf": layouts.collect::<Vec<_>>()})
+}
+
+/// The fewest and the most items that are declared; without a bound as many as a repeater has.
+fn bounded(field: &FieldNode, mut schema: Map<String, Value>) -> Map<String, Value> {
+    let declared = &field.declared;
+    let limit = |number: Option<f64>| number.filter(|number| *number >= 1.0).map(|number| number as u64);
+    schema.extend(limit(declared.min).map(|fewest| ("minItems".to_owned(), json!(fewest))));
+    let most = limit(declared.max).unwrap_or(super::MOST_ROWS as u64).min(super::MOST_ROWS as u64);
+    schema.insert("maxItems".into(), json!(most));
     schema
 }
 

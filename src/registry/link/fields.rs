@@ -9,12 +9,18 @@ impl Linker<'_> {
     pub(super) fn fields(&mut self) {
         let (declared, groups) = (self.declared, self.field_groups);
         for (name, group) in &declared.field_groups {
-            for path in group.fields.keys() {
-                let Some((outer, _)) = path.rsplit_once('.') else { continue };
-                if group.fields.get(outer).is_none_or(|outer| outer.kind != FieldKind::Group) {
-                    let message = format!("`{outer}` is no field of the type `group` that could hold `{path}`");
-                    let hint = "declare it, or write the name without a dot";
-                    self.problem(&["field_groups", name, "fields", path], message, Some(hint.into()));
+            for (path, field) in &group.fields {
+                let outer = path.rsplit_once('.').map(|(outer, _)| outer);
+                let around = outer.and_then(|outer| group.fields.get(outer)).map(|outer| outer.kind);
+                let place = ["field_groups", name, "fields", path];
+                if let Some(outer) = outer.filter(|_| !around.is_some_and(FieldKind::holds_fields)) {
+                    let message = format!("`{outer}` is no field that could hold `{path}`");
+                    let hint =
+                        "declare it with the type `group`, `repeater` or `layout`, or write the name without a dot";
+                    self.problem(&place, message, Some(hint.into()));
+                } else if (field.kind == FieldKind::Layout) != (around == Some(FieldKind::FlexibleContent)) {
+                    let message = "layouts are directly inside flexible content, and nothing else is";
+                    self.problem(&place, message, None);
                 }
             }
         }

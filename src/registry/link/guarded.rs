@@ -40,7 +40,7 @@ impl Linker<'_> {
             for (key, meta) in &resource.declared.meta {
                 let words = PropertyWords::of(&Value::Object(meta.schema.clone()));
                 let Some(rights) = rights(resource, &words) else { continue };
-                if resource.fields.as_ref().is_some_and(|fields| fields.keys.contains(key)) {
+                if resource.fields.as_ref().is_some_and(|fields| fields.declares(key)) {
                     let path = ["resources", resource.name.as_str(), "meta", key, "schema"];
                     let message = format!("a field group shows `{key}` to everybody");
                     self.problem(&path, message, Some("remove the field, or the capability".into()));
