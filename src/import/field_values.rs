@@ -131,4 +131,44 @@ mod tests {
             assert_eq!(shown, after);
         }
     }
+
+    #[test]
+    fn lists_of_objects_become_values_of_rows() {
+        let town = node("town", "team_towns_town", json!({"type": "text", "key": "field_t"}), Vec::new());
+        let towns = node("towns", "team_towns", json!({"type": "repeater", "key": "field_ts"}), vec![town]);
+        let team = node("team", "team", json!({"type": "repeater", "key": "field_m"}), vec![towns]);
+        let words = node("words", "parts_words", json!({"type": "text", "key": "field_w"}), Vec::new());
+        let quote = node("quote", "parts", json!({"type": "layout"}), vec![words]);
+        let parts = node("parts", "parts", json!({"type": "flexible_content"}), vec![quote]);
+        let rows = php::serialize(&json!([{"towns": [{"town": "Bergen"}]}, {"towns": null, "other": "x"}]));
+        let layouts = php::serialize(&json!([{"acf_fc_layout": "quote", "words": "High"}]));
+        for (field, before, after) in [
+            (
+                &team,
+                rows.as_str(),
+                vec![
+                    "team=2",
+                    "team_0_towns=1",
+                    "team_0_towns_0_town=Bergen",
+                    "_team_0_towns_0_town=field_t",
+                    "_team_0_towns=field_ts",
+                    "team_1_other=x",
+                    "_team=field_m",
+                ],
+            ),
+            (&team, "2", vec!["team=2", "_team=field_m"]),
+            (&team, "", vec!["team=", "_team=field_m"]),
+            (
+                &parts,
+                layouts.as_str(),
+                vec!["parts=a:1:{i:0;s:5:\"quote\";}", "parts_0_words=High", "_parts_0_words=field_w"],
+            ),
+            (&parts, "a:1:{i:0;s:5:\"quote\";}", vec!["parts=a:1:{i:0;s:5:\"quote\";}"]),
+        ] {
+            let mut values = vec![(field.meta.clone(), before.to_owned())];
+            spread(field, &mut values);
+            let shown: Vec<String> = values.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            assert_eq!(shown, after);
+        }
+    }
 }

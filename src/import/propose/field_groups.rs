@@ -252,6 +252,11 @@ fn add_layouts(
         Some(Value::Object(map)) => map.values().collect(),
         _ => Vec::new(),
     };
+    let listed = || item.get("sub_fields").and_then(Value::as_array).into_iter().flatten();
+    for field in listed().filter(|field| !layouts.iter().any(|layout| layout["key"] == field["parent_layout"])) {
+        let name = field["name"].as_str().unwrap_or_default();
+        left_out.push(format!("field {title}: {path}.{name}: its layout is not there"));
+    }
     for layout in layouts.into_iter().filter_map(Value::as_object) {
         let (name, key) = (text(layout, "name"), text(layout, "key"));
         let inner = format!("{path}.{name}");
@@ -264,10 +269,7 @@ fn add_layouts(
         declared.extend(label.map(|label| ("label".to_owned(), json!(label))));
         fields.push((inner.clone(), declared));
         let own = layout.get("sub_fields").and_then(Value::as_array).filter(|own| !own.is_empty());
-        let of_field = || {
-            let all = item.get("sub_fields").and_then(Value::as_array).into_iter().flatten();
-            all.filter(|field| field["parent_layout"] == *key).cloned().collect::<Vec<Value>>()
-        };
+        let of_field = || listed().filter(|field| field["parent_layout"] == *key).cloned().collect();
         add_fields(Some(&Value::Array(own.cloned().unwrap_or_else(of_field))), &inner, title, fields, left_out);
     }
 }
@@ -371,4 +373,34 @@ fn choices(item: &Map<String, Value>) -> Option<Value> {
         _ => Map::new(),
     };
     (!map.is_empty()).then_some(Value::Object(map))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_have_their_fields_from_their_own_list_or_from_those_that_name_them() {
+        let text = |name: &str, layout: &str| json!({"name": name, "type": "text", "parent_layout": layout});
+        let own = json!({"key": "l1", "name": "quote", "label": "Quote", "sub_fields": [text("words", "")]});
+        let named = json!({"l2": {"key": "l2", "name": "line"}, "l3": {"key": "l3", "name": ""}});
+        let export = json!([{"title": "G", "fields": [
+            {"name": "a", "type": "flexible_content", "layouts": [own]},
+            {"name": "b", "type": "flexible_content", "layouts": named, "sub_fields": [text("x", "l2"), text("y", "l9")]},
+        ]}]);
+        let proposal = read(&export).expect("a proposal");
+        let fields: Vec<(&str, &str)> = proposal.groups[0]
+            .fields
+            .iter()
+            .map(|(path, field)| (path.as_str(), field["type"].as_str().unwrap_or_default()))
+            .collect();
+        let flexible = "flexible_content";
+        let of_a = [("a", flexible), ("a.quote", "layout"), ("a.quote.words", "text")];
+        let of_b = [("b", flexible), ("b.line", "layout"), ("b.line.x", "text")];
+        assert_eq!(fields, [of_a, of_b].concat());
+        assert_eq!(
+            proposal.left_out.join("; "),
+            "field G: b.y: its layout is not there; field G: b.: it has no name that can be declared"
+        );
+    }
 }
