@@ -81,7 +81,7 @@ fn rows_and_pictures_are_written_as_wordpress_stores_them_and_shown() {
     let beside = stored(&server, &made.body["id"]);
     assert!(beside.iter().any(|row| row == "_team_0_towns_1_town|\"field_town\""), "{beside:#?}");
 
-    // What rows of before had is gone.
+    // Values of rows that are no longer there are removed.
     let shorter = json!({"team": [{"name": "Cleo", "age": 5, "towns": []}], "parts": [{"acf_fc_layout": "quote", "words": "Low water"}]});
     let changed = server.admin("POST", &item, Some(&json!({"acf": shorter})));
     assert_eq!(changed.body["acf"]["team"], json!([{"name": "Cleo", "age": 5, "towns": null}]), "{}", changed.text);
