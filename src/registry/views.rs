@@ -351,7 +351,9 @@ impl<'r> ViewDefaults<'r> {
         if !self.resource.is_content() {
             fields.extend(take(&|_| true).into_iter().map(|name| json!(name)));
         }
-        let own = take(&|property| property.own && property.name != "meta");
+        let shows_fields = self.resource.fields_property().map(|property| property.name.as_str());
+        let own =
+            take(&|property| (property.own && property.name != "meta") || Some(property.name.as_str()) == shows_fields);
         fields.extend(own.into_iter().map(|name| json!(name)));
         let state = take(&|property| {
             let column = property.column.as_deref().map_or(property.name.as_str(), bare);

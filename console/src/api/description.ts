@@ -138,6 +138,10 @@ export interface FieldHints {
   display?: string;
   options?: Record<string, unknown>;
   relation?: { resource: string; many: boolean };
+  /** The type that a form writes, where several are accepted. */
+  type?: "array" | "integer" | "string";
+  /** The server keeps the members that a request leaves out. */
+  merges?: boolean;
   /** Comparisons that `where` takes. */
   operators?: string[];
   /** The key for `order_by`. */

@@ -124,7 +124,7 @@ interface Around {
 /** One field, with those inside it. */
 export function fieldOf(given: JsonSchema, path: string, around: Around): Field {
   const hint = around.hints[path] ?? {};
-  const { schema, nullable, kind, wrapped } = shapeOf(given, around.depth);
+  const { schema, nullable, kind, wrapped } = shapeOf(hint.type === undefined ? given : narrowed(given, hint.type), around.depth);
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
@@ -156,8 +156,19 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   };
   fillInside(field, schema, { ...around, readOnly, depth: around.depth + 1 });
   field.control = chooseControl(field, hint.control ?? text(own["control"]));
-  field.merges = field.control === "meta";
+  field.merges = field.control === "meta" || hint.merges === true;
   return field;
+}
+
+/** One of several types, and null where it is one of them. */
+function narrowed(schema: JsonSchema, type: JsonType): JsonSchema {
+  const types = typesOf(schema).includes("null") ? [type, "null" as const] : type;
+  if (!isSchema(schema.items)) return { ...schema, type: types };
+  // Choices are texts; some are accepted as numbers, too.
+  const choices = schema.items.enum?.filter((value) => typeof value === "string");
+  if (type !== "array") return { ...schema, type: types, ...(choices === undefined ? {} : { enum: choices }) };
+  const item = typesOf(schema.items)[0];
+  return { ...schema, type: types, items: { ...schema.items, ...(item === undefined ? {} : { type: item }), ...(choices === undefined ? {} : { enum: choices }) } };
 }
 
 /** Nobody who chooses records by their names needs to know that they are stored by their ids. */

@@ -23,7 +23,31 @@ export function read(field: Field, value: unknown): unknown {
   if (field.wrapped) {
     return isObject(value) ? (value["raw"] ?? value["rendered"] ?? "") : (value ?? "");
   }
-  return value;
+  return field.merges ? plain(field, value) : value;
+}
+
+/** Nothing is null, whatever the server shows in its place: an empty text for a number, false for a choice, a list for no members. */
+function plain(field: Field, value: unknown): unknown {
+  if (field.kind === "object") {
+    if (Array.isArray(value) && value.length === 0) return field.nullable ? null : {};
+    return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, within(field, name, inner)])) : value;
+  }
+  if (field.kind === "array" && Array.isArray(value)) {
+    const { item } = field;
+    return item === null ? value : value.map((inner) => plain(item, inner));
+  }
+  if (field.kind === "union" && isObject(value)) {
+    const named = (child: Field): boolean => child.choices?.length === 1 && child.choices[0]?.value === value[child.name];
+    const fitting = field.alternatives.find((alternative) => alternative.children.some(named));
+    return fitting === undefined ? value : plain(fitting, value);
+  }
+  const isNothing = (value === "" && field.kind !== "string") || (value === false && field.kind !== "boolean");
+  return isNothing && field.nullable ? null : value;
+}
+
+function within(field: Field, name: string, value: unknown): unknown {
+  const child = field.children.find((one) => one.name === name);
+  return child === undefined ? value : plain(child, value);
 }
 
 /** What a request says for a value that a form edited. */

@@ -1,6 +1,7 @@
 //! Hints about properties that the schemas for clients do not contain: relations, criteria, sort keys, labels of
 //! values, and declarations about showing and editing them.
 
+use super::field_groups;
 use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
@@ -28,6 +29,7 @@ pub fn hints(registry: &Registry, roles: &Roles, resource: &Resource) -> Map<Str
     for (name, declared) in &resource.declared.view.fields {
         hints.entry(name.clone()).or_insert_with(|| Value::Object(facts.declared(declared)));
     }
+    field_groups::add_hints(registry, resource, &mut hints);
     hints
 }
 

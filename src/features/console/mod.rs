@@ -2,6 +2,7 @@
 
 mod assistants;
 mod describe;
+mod field_groups;
 mod fields;
 mod health;
 mod presence;

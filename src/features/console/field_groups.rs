@@ -1,0 +1,76 @@
+//! Hints about the fields of groups: labels, controls, what values refer to, and the type that a form writes where several are accepted.
+
+use crate::registry::Registry;
+use crate::registry::fields::{FieldNode, FieldTarget};
+use crate::registry::resource::Resource;
+use cms_declaration::FieldKind;
+use serde_json::{Map, Value, json};
+
+/// Adds the hints of all fields of a resource, by their paths in documents; `*` is a row.
+pub(super) fn add_hints(registry: &Registry, resource: &Resource, hints: &mut Map<String, Value>) {
+    let (Some(fields), Some(property)) = (&resource.fields, resource.fields_property()) else { return };
+    if let Value::Object(own) = hints.entry(property.name.clone()).or_insert_with(|| json!({})) {
+        own.insert("merges".into(), json!(true));
+    }
+    for group in &fields.groups {
+        add(registry, &property.name, &registry.field_groups[*group].fields, hints);
+    }
+}
+
+fn add(registry: &Registry, above: &str, fields: &[FieldNode], hints: &mut Map<String, Value>) {
+    for field in fields {
+        // The rows of flexible content have their fields themselves.
+        let path = match field.declared.kind {
+            FieldKind::Layout => above.to_owned(),
+            _ => format!("{above}.{}", field.name),
+        };
+        if field.declared.kind != FieldKind::Layout {
+            hints.entry(path.clone()).or_insert_with(|| hint(registry, field));
+        }
+        let inside = if field.holds_rows() { format!("{path}.*") } else { path };
+        add(registry, &inside, &field.fields, hints);
+    }
+}
+
+fn hint(registry: &Registry, field: &FieldNode) -> Value {
+    let declared = &field.declared;
+    let mut hint = Map::new();
+    let mut put = |name: &str, value: Option<Value>| drop(value.map(|value| hint.insert(name.to_owned(), value)));
+    put("label", declared.label.as_ref().map(|label| json!(label)));
+    put("labels", (!declared.choices.is_empty()).then(|| json!(declared.choices)));
+    let control = match declared.kind {
+        FieldKind::Textarea => Some("multi-line"),
+        FieldKind::Wysiwyg => Some("markup"),
+        FieldKind::ColorPicker => Some("colour"),
+        FieldKind::Radio | FieldKind::ButtonGroup => Some("radio"),
+        FieldKind::Image | FieldKind::File | FieldKind::Gallery => Some("file"),
+        _ => None,
+    };
+    put("control", control.map(Value::from));
+    let written = match field.target() {
+        Some(_) => Some("integer"),
+        None if matches!(declared.kind, FieldKind::Select | FieldKind::Checkbox) => Some("string"),
+        None => None,
+    };
+    put("type", written.map(|one| json!(if field.is_list() { "array" } else { one })));
+    let to = target(registry, field).map(|to| json!({"resource": to.name, "many": field.is_list()}));
+    put("relation", to);
+    Value::Object(hint)
+}
+
+/// The resource of the rows that values refer to, where it is one.
+fn target<'r>(registry: &'r Registry, field: &FieldNode) -> Option<&'r Resource> {
+    let declared = &field.declared;
+    match field.target()? {
+        FieldTarget::File => registry.content_types().find(|resource| resource.supports("files")),
+        FieldTarget::User => registry.users(),
+        FieldTarget::Term => {
+            let taxonomy = declared.taxonomy.as_deref()?;
+            registry.taxonomies().find(|resource| resource.is_named(taxonomy))
+        }
+        FieldTarget::Record => match declared.kinds.as_slice() {
+            [kind] => registry.content_types().find(|resource| resource.is_named(kind)),
+            _ => None,
+        },
+    }
+}
