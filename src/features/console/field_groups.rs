@@ -47,7 +47,7 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
         _ => None,
     };
     put("control", control.map(Value::from));
-    let written = match field.target() {
+    let written = match field.target().filter(|_| declared.kind != FieldKind::PageLink) {
         Some(_) => Some("integer"),
         None if matches!(declared.kind, FieldKind::Select | FieldKind::Checkbox) => Some("string"),
         None => None,
@@ -58,7 +58,7 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
     Value::Object(hint)
 }
 
-/// The resource of the rows that values refer to, where it is one.
+/// The resource of the rows that values refer to, where it is one. Of a page link an address is a value, too.
 fn target<'r>(registry: &'r Registry, field: &FieldNode) -> Option<&'r Resource> {
     let declared = &field.declared;
     match field.target()? {
@@ -69,7 +69,9 @@ fn target<'r>(registry: &'r Registry, field: &FieldNode) -> Option<&'r Resource>
             registry.taxonomies().find(|resource| resource.is_named(taxonomy))
         }
         FieldTarget::Record => match declared.kinds.as_slice() {
-            [kind] => registry.content_types().find(|resource| resource.is_named(kind)),
+            [kind] if declared.kind != FieldKind::PageLink => {
+                registry.content_types().find(|resource| resource.is_named(kind))
+            }
             _ => None,
         },
     }
