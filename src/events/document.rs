@@ -1,4 +1,4 @@
-//! Documents that listeners are told of when they differ.
+//! Documents of which listeners are notified when they differ.
 
 use crate::registry::name;
 use crate::scope::Scope;

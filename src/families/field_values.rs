@@ -12,7 +12,7 @@ use crate::registry::name;
 use crate::registry::resource::Resource;
 use cms_declaration::Action;
 use cms_storage::plan::{Change, DbValue, EdgePlan, Input, MetaChange, Put, Row, Target};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Adds the given values to the changes of a row. Which groups apply follows from the row as it will be, and values of the
 /// others are passed over.
@@ -39,11 +39,22 @@ pub fn add(edit: &RowEdit<'_>, changes: &mut Vec<Change>) -> Result<(), ApiError
     Ok(())
 }
 
-/// The changes that remove values of rows of before.
+/// The changes that remove values of former rows: those of fields of a row that is not written now.
 fn outdated(edit: &RowEdit<'_>, all: &FieldWrites) -> Result<Vec<MetaChange>, ApiError> {
     let Some(record) = edit.record().filter(|_| !all.rows.is_empty()) else { return Ok(Vec::new()) };
+    let Some(fields) = &edit.resource.fields else { return Ok(Vec::new()) };
+    let written = all.meta.iter().filter_map(|change| match change {
+        MetaChange::Key(key, _) => Some(&**key),
+        _ => None,
+    });
+    let written: HashSet<&str> = written.collect();
+    let inside = |key: &str| {
+        let plain = key.strip_prefix('_').unwrap_or(key);
+        all.rows.iter().any(|rows| plain.strip_prefix(&**rows).is_some_and(|rest| rest.starts_with('_')))
+    };
+    let is_outdated = |key: &str| inside(key) && fields.is_in_row(key) && !written.contains(key);
     let stored = edit.scope.snapshot()?.meta(&records::meta_space(edit.resource), &[record.id()])?;
-    let keys: BTreeSet<_> = stored.into_iter().map(|row| row.key).filter(|key| all.is_outdated(key)).collect();
+    let keys: BTreeSet<_> = stored.into_iter().map(|row| row.key).filter(|key| is_outdated(key)).collect();
     Ok(keys.into_iter().map(|key| MetaChange::Key(key, Vec::new())).collect())
 }
 

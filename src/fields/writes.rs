@@ -18,7 +18,7 @@ pub struct FieldWrites {
     pub terms: Vec<(String, Vec<i64>)>,
     /// Files that belong to the record from now on, where they belong to none.
     pub files: Vec<i64>,
-    /// Meta keys of fields whose rows are written: what rows of before have beside these is removed.
+    /// Meta keys of the outermost fields whose rows are written: values of former rows are removed.
     pub rows: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl FieldWrites {
 
     /// The rows that are given take the place of those that are stored.
     fn rows(&mut self, field: &FieldNode, value: &Value, clean: &dyn Fn(&str) -> String) {
-        self.rows.push(field.meta.clone());
+        let outer = self.rows.len();
         let given = value.as_array().map_or(&[][..], Vec::as_slice);
         let rows: Vec<&Map<String, Value>> = given.iter().filter_map(Value::as_object).collect();
         for (at, row) in rows.iter().enumerate() {
@@ -86,22 +86,14 @@ impl FieldWrites {
                 self.field(&inner, row.get(&inner.name).unwrap_or(&Value::Null), clean);
             }
         }
+        self.rows.truncate(outer);
+        self.rows.push(field.meta.clone());
         match field.declared.kind {
             _ if value.is_null() => self.unset(field),
             _ if rows.is_empty() => self.set(field, &json!("")),
             FieldKind::Repeater => self.set(field, &json!(rows.len().to_string())),
             _ => self.set(field, &rows.iter().filter_map(|row| row.get(LAYOUT).cloned()).collect()),
         }
-    }
-
-    /// Whether a stored value is of a row of before: its key is that of a field of a row that is written, and none that is set.
-    pub fn is_outdated(&self, key: &str) -> bool {
-        let number = |rest: &str| rest.split_once('_').is_some_and(|(row, _)| row.parse::<u32>().is_ok());
-        let plain = key.strip_prefix('_').unwrap_or(key);
-        let inside =
-            |rows: &String| plain.strip_prefix(&**rows).and_then(|rest| rest.strip_prefix('_')).is_some_and(number);
-        let is_set = |change: &MetaChange| matches!(change, MetaChange::Key(own, _) if **own == *key);
-        self.rows.iter().any(inside) && !self.meta.iter().any(is_set)
     }
 
     fn set(&mut self, field: &FieldNode, value: &Value) {

@@ -81,7 +81,9 @@ fn rows_and_pictures_are_written_as_wordpress_stores_them_and_shown() {
     let beside = stored(&server, &made.body["id"]);
     assert!(beside.iter().any(|row| row == "_team_0_towns_1_town|\"field_town\""), "{beside:#?}");
 
-    // Values of rows that are no longer there are removed.
+    // Values of rows that are no longer there are removed, and nothing else whose key looks like theirs.
+    let plain = "INSERT INTO meta SELECT space, id, 'team_7_note', 1000000, json FROM meta";
+    server.sql(&format!("{plain} WHERE id = {} AND key = 'team'", made.body["id"]));
     let shorter = json!({"team": [{"name": "Cleo", "age": 5, "towns": []}], "parts": [{"acf_fc_layout": "quote", "words": "Low water"}]});
     let changed = server.admin("POST", &item, Some(&json!({"acf": shorter})));
     assert_eq!(changed.body["acf"]["team"], json!([{"name": "Cleo", "age": 5, "towns": null}]), "{}", changed.text);
@@ -89,6 +91,7 @@ fn rows_and_pictures_are_written_as_wordpress_stores_them_and_shown() {
     assert_eq!(changed.body["acf"]["album"], json!([id]), "what is not named stays");
     let left = keys();
     assert!(!left.iter().any(|row| row.contains("_1_") || row.contains("towns_0")), "{left:#?}");
+    assert!(left.iter().any(|row| row.starts_with("team_7_note|")), "{left:#?}");
     let emptied = server.admin("POST", &item, Some(&json!({"acf": {"team": null, "parts": [], "album": []}})));
     assert_eq!(emptied.body["acf"], json!({"team": null, "parts": null, "album": null}), "{}", emptied.text);
     let formatted = server.get(&format!("{item}?acf_format=standard")).body["acf"].clone();

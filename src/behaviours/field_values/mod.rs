@@ -35,7 +35,8 @@ pub fn values(item: &Item<'_>, property: &Property, _: &DbValue) -> Option<Value
 fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Value {
     let declared = &field.declared;
     let form = declared.form.as_deref().unwrap_or_default();
-    let shown = light(field, values);
+    // A field that holds others is shown by these.
+    let shown = if declared.kind.holds_fields() { Value::Null } else { light(field, values) };
     match declared.kind {
         FieldKind::Text | FieldKind::Email | FieldKind::Url | FieldKind::Password | FieldKind::TrueFalse => shown,
         FieldKind::Textarea => map_text(shown, |text| in_lines(declared.lines, text)),

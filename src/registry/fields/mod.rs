@@ -124,7 +124,12 @@ pub struct ResourceFields {
 impl ResourceFields {
     /// Whether a meta key is that of a field, or holds the key of one.
     pub fn declares(&self, key: &str) -> bool {
-        self.keys.contains(key) || self.keys.contains(&numbered(key))
+        self.keys.contains(key) || self.is_in_row(key)
+    }
+
+    /// Whether it is that of a field in a row, and of no other field.
+    pub fn is_in_row(&self, key: &str) -> bool {
+        !self.keys.contains(key) && self.keys.contains(&numbered(key))
     }
 }
 

@@ -97,7 +97,7 @@ export const walks = {
     await press(page, "Redeliver");
     await eventually("it is sent again", () => calls.length === 2);
 
-    // Whoever saves the webhook has it tried again; while it is off, nothing is sent.
+    // A webhook that is saved is tried again; while it is off, nothing is sent.
     const enabled = page.getByRole("switch", { name: /^Enabled/ });
     const save = async (on) => {
       await open(ada, `/r/webhooks/${hook.id}`);
