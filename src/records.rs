@@ -215,7 +215,7 @@ pub fn slug_of_title(resource: &Resource, title: &str) -> String {
 
 /// The rows of a resource that refer to rows with these keys by a relation; `None`: the relation is not stored.
 pub fn referring(resource: &Resource, relation: &Relation, keys: &[DbValue]) -> Option<Cond> {
-    if relation.many {
+    if !relation.is_column() {
         let dst = keys.iter().filter(|key| matches!(key, DbValue::Int(_))).map(int).collect();
         return Some(Cond::Linked { rel: relation.rel.clone(), dst });
     }

@@ -140,7 +140,7 @@ fn assigned_terms(input: &GuardInput<'_>, resource: &Resource) -> Result<(), Api
         let taxonomy = &input.registry().resources[relation.to];
         if taxonomy.is_taxonomy()
             && let Some(given) = input.args.explicit(&relation.property)
-            && (none(given) || relation.many && !policy::may_assign(&input.scope.principal, taxonomy))
+            && (none(given) || relation.is_list() && !policy::may_assign(&input.scope.principal, taxonomy))
         {
             return Err(input.refuse(Code::CannotAssignTerm));
         }

@@ -213,7 +213,7 @@ fn terms(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
             group = with_descendants(asked, &registry.resources[relation.to], group)?;
         }
         conditions.push(match asked.resource.plan_column(&relation.property) {
-            Some(column) if !relation.many => Cond::In(column, group.into_iter().map(DbValue::Int).collect()),
+            Some(column) if relation.is_column() => Cond::In(column, group.into_iter().map(DbValue::Int).collect()),
             _ => Cond::Linked { rel: relation.rel.clone(), dst: group },
         });
     }
@@ -315,7 +315,7 @@ fn term_post(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let mut any: Vec<Cond> = relations_to(asked).map(linked).collect();
     for other in &asked.scope.registry.resources {
         // Kinds whose records carry one term at most, in a column.
-        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index);
+        let single = other.relations.iter().find(|r| r.is_column() && r.to == asked.resource.index);
         if let Some(index) = single.and_then(|relation| other.column(&relation.property))
             && let Some(row) = records::find(&*asked.scope.snapshot()?, other, &DbValue::Int(post))?
         {
@@ -329,7 +329,7 @@ fn term_post(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
 fn relations_to<'a>(asked: &QueryContext<'a>) -> impl Iterator<Item = cms_storage::plan::Name> + use<'a> {
     let to = asked.resource.index;
     let all = asked.scope.registry.resources.iter().flat_map(|r| &r.relations);
-    all.filter(move |r| r.many && r.to == to).map(|r| r.rel.clone())
+    all.filter(move |r| r.is_list() && r.to == to).map(|r| r.rel.clone())
 }
 
 /// Terms that published records carry, and those above them.
@@ -359,7 +359,7 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
 /// Terms that published records of kinds carry which have one term at most, in a column.
 fn used_by_column(asked: &QueryContext<'_>) -> Vec<Cond> {
     let of_kind = |other: &Resource| {
-        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index)?;
+        let single = other.relations.iter().find(|r| r.is_column() && r.to == asked.resource.index)?;
         let column = other.plan_column(&single.property)?;
         let (table, inner) = column.split_once('.')?;
         Some(Cond::Related {

@@ -337,7 +337,7 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         classes.push("has-post-thumbnail".into());
     }
     classes.push("hentry".into());
-    for relation in resource.relations.iter().filter(|r| r.many) {
+    for relation in resource.relations.iter().filter(|r| r.is_list()) {
         let taxonomy = &item.scope.registry.resources[relation.to];
         if taxonomy.is_taxonomy() {
             let targets = item.batch.edges.get(&(relation.rel.clone(), record.id()));

@@ -240,18 +240,18 @@ impl<'s> RecordReader<'s> {
     /// Reads the relations of records of a type: terms, and what else they refer to.
     fn relate(&self, resource: &Resource, ids: &[i64], parts: &mut PageParts) -> Result<(), ApiError> {
         let registry = &self.scope.registry;
-        let several = resource.relations.iter().filter(|relation| relation.many);
+        let several = resource.relations.iter().filter(|relation| relation.is_list());
         let rels: Vec<Name> = several.map(|relation| relation.rel.clone()).collect();
         let edges = match rels.is_empty() {
             true => Vec::new(),
             false => self.snapshot.edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })?,
         };
-        let to_terms = |relation: &&Relation| registry.resources[relation.to].is_taxonomy();
+        let to_terms = |relation: &&Relation| !relation.is_inside() && registry.resources[relation.to].is_taxonomy();
         let filing: Vec<&Relation> = resource.relations.iter().filter(to_terms).collect();
         let is_filed = |edge: &Edge| filing.iter().any(|relation| relation.rel == edge.rel);
         let (filed, others): (Vec<_>, Vec<_>) = edges.into_iter().partition(is_filed);
         let mut filed: Vec<(i64, i64)> = filed.into_iter().map(|edge| (edge.src, edge.dst)).collect();
-        for relation in filing.into_iter().filter(|relation| !relation.many) {
+        for relation in filing.into_iter().filter(|relation| relation.is_column()) {
             let rows = ids.iter().filter_map(|id| parts.rows.get(id));
             let records = rows.map(|(_, row)| Record { resource, row });
             filed.extend(

@@ -426,7 +426,7 @@ pub fn default_terms(
     setting: impl Fn(&str) -> i64,
 ) -> Vec<(Name, Vec<i64>)> {
     let mut defaults = Vec::new();
-    for relation in resource.relations.iter().filter(|r| r.many && !given.contains(&r.rel)) {
+    for relation in resource.relations.iter().filter(|r| r.is_list() && !given.contains(&r.rel)) {
         let default = registry.resources[relation.to].declared.default_setting.as_deref().map_or(0, &setting);
         if default != 0 {
             defaults.push((relation.rel.clone(), vec![default]));
@@ -551,6 +551,7 @@ fn take(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>, property: &Property) -
         PropertySource::Read(..) | PropertySource::Column(_)
             if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
         _ => {
+            values::check_inside(edit, property, value)?;
             if let Some((column, value)) = stored(edit.scope, property, value)? {
                 if column.contains('.') {
                     values::check_reference(edit, property, &value)?;

@@ -72,7 +72,7 @@ fn coming<'a>(edit: &RowEdit<'a>, put: &Put) -> Result<Vec<&'a GroupFields>, Api
     let record = Record { resource, row: &row };
     let id = edit.record().map_or(0, |record| record.id());
     let of = resource.fields.as_ref();
-    let relations = || resource.relations.iter().filter(|relation| relation.many);
+    let relations = || resource.relations.iter().filter(|relation| relation.is_list());
     let mut edges = Vec::new();
     if id != 0 && of.is_some_and(|of| of.terms) {
         let rels = relations().map(|relation| relation.rel.clone()).collect();
@@ -118,7 +118,8 @@ fn file_terms(edit: &RowEdit<'_>, put: &mut Put, all: &FieldWrites) -> Result<()
     for (taxonomy, ids) in &all.terms {
         let resources = &edit.scope.registry.resources;
         let leads = |to: usize| resources[to].is_taxonomy() && resources[to].is_named(taxonomy);
-        let Some(relation) = edit.resource.relations.iter().find(|relation| relation.many && leads(relation.to)) else {
+        let Some(relation) = edit.resource.relations.iter().find(|relation| relation.is_list() && leads(relation.to))
+        else {
             continue;
         };
         let terms = &resources[relation.to];

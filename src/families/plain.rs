@@ -1,7 +1,7 @@
 //! Rows of resources that are their properties and nothing more.
 
 use super::failures::Failures;
-use super::values::{check_reference, related, stored};
+use super::values::{check_inside, check_reference, related, stored};
 use super::{Columns, RowEdit};
 use crate::error::{ApiError, Code};
 use crate::records::{self, txt};
@@ -71,6 +71,7 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
                 edges.push((resource.relations[*index].rel.clone(), ids));
             }
             _ => {
+                check_inside(edit, property, value)?;
                 let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
                 check_reference(edit, property, &value)?;
                 if &*column == SLUG {

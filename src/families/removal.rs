@@ -212,7 +212,7 @@ impl<'a> Removal<'a> {
                     }
                     changes.push(Change::Require { plan: found(), found: false, tag: POINTED_TO });
                 }
-                OnDelete::Clear | OnDelete::Reassign if relation.many => {
+                OnDelete::Clear | OnDelete::Reassign if !relation.is_column() => {
                     // Without a replacement, the key leaves the lists with the row.
                     let Some(instead) = self.replacement(target, relation) else { continue };
                     let unlink = |dst| Change::Unlink { rel: relation.rel.clone(), dst, instead: Some(instead) };

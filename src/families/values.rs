@@ -8,13 +8,13 @@ use crate::error::ApiError;
 use crate::records::{self, columns, is_in};
 use crate::registry::columns::{record, term};
 use crate::registry::name;
-use crate::registry::resource::{Property, PropertySource, Relation, Resource};
+use crate::registry::resource::{Property, PropertySource, Relation, RelationPlace, Resource};
 use crate::scope::Scope;
 use cms_declaration::Family;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
 use cms_text::{font, php};
 use indexmap::IndexSet;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The column and value that an argument is stored as; `None` where the argument says nothing of the column.
@@ -154,6 +154,19 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     Ok(wanted)
 }
 
+/// The rows exist to which the keys inside a value lead.
+///
+/// # Errors
+/// As [`related`].
+pub fn check_inside(edit: &RowEdit<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
+    for index in &property.inner_relations {
+        if let RelationPlace::Inside(keys) = &edit.resource.relations[*index].place {
+            related(edit, property, *index, &json!(keys.of(value)))?;
+        }
+    }
+    Ok(())
+}
+
 /// The rows that a relation may lead to: those that the caller may not read count as absent, unless they are linked
 /// already. Terms are not hidden, and users not from those who name them.
 fn seen_or_linked(
@@ -166,7 +179,7 @@ fn seen_or_linked(
         return Ok(records::always());
     }
     let linked = match edit.record() {
-        Some(record) if relation.many => {
+        Some(record) if !relation.is_column() => {
             let edges = EdgePlan { rels: vec![relation.rel.clone()], of: vec![record.id()], reverse: false };
             edit.scope.snapshot()?.edges(&edges)?.into_iter().map(|edge| edge.dst).collect()
         }
@@ -181,7 +194,7 @@ fn seen_or_linked(
 /// # Errors
 /// It names what does not exist, and the declaration requires that.
 pub fn check_reference(edit: &RowEdit<'_>, property: &Property, value: &DbValue) -> Result<(), ApiError> {
-    let Some(relation) = edit.resource.relations.iter().find(|r| r.property == property.name && !r.many) else {
+    let Some(relation) = edit.resource.relations.iter().find(|r| r.property == property.name && r.is_column()) else {
         return Ok(());
     };
     let target = &edit.scope.registry.resources[relation.to];

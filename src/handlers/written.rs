@@ -29,7 +29,9 @@ impl WrittenRow {
     pub fn snapshot<'s>(&'s self, work: &'s Work<'_>, resource: &Resource) -> Result<Box<dyn Snapshot + 's>, ApiError> {
         let inner = work.scope.snapshot()?;
         let (Some(related), DbValue::Int(id)) = (&self.related, &self.key) else { return Ok(inner) };
-        let relations = resource.relations.iter().map(|relation| relation.rel.clone()).collect();
+        // The edges of others are not in the write.
+        let lists = resource.relations.iter().filter(|relation| relation.is_list());
+        let relations = lists.map(|relation| relation.rel.clone()).collect();
         Ok(Box::new(NewRowSnapshot { inner, id: *id, space: meta_space(resource), relations, related }))
     }
 }

@@ -73,7 +73,7 @@ fn term_of(key: &str) -> Option<i64> {
 pub fn carry_out(registry: &Registry, storage: &dyn Storage) -> Result<u64, BootError> {
     let mut done = 0;
     for resource in registry.content_types() {
-        let to_terms = |relation: &&Relation| registry.resources[relation.to].is_taxonomy();
+        let to_terms = |relation: &&Relation| !relation.is_inside() && registry.resources[relation.to].is_taxonomy();
         for relation in resource.relations.iter().filter(to_terms) {
             let taxonomy = &registry.resources[relation.to].kind;
             let mut last = 0;
@@ -120,7 +120,7 @@ fn file(
         }
         let target = Target::Existing { key: DbValue::Int(id), expect: Some(version) };
         let mut put = Put::new(resource.table.clone(), target, Vec::new());
-        match (relation.many, resource.plan_column(&relation.property)) {
+        match (relation.is_list(), resource.plan_column(&relation.property)) {
             (true, _) => put.edges = vec![(relation.rel.clone(), ends)],
             (false, Some(own)) => put.set.extend(ends.last().map(|end| (own, Input::Value(DbValue::Int(*end))))),
             (false, None) => continue,

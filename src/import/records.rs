@@ -9,7 +9,7 @@ use crate::records::{self, columns, eq, txt};
 use crate::registry::Registry;
 use crate::registry::columns::seo as seo_columns;
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Relation, Resource};
 use cms_declaration::ImportFormat;
 use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
 use cms_text::time::parse_datetime;
@@ -120,10 +120,11 @@ impl<'a> Importer<'a> {
             let Some(target) = self.carried(term) else { continue };
             let relation = resource.and_then(|r| {
                 let named = [term.taxonomy.as_str(), neutral(&term.taxonomy)];
-                r.relations.iter().find(|rel| named.contains(&&*self.registry.resources[rel.to].kind))
+                let leads = |rel: &&Relation| named.contains(&&*self.registry.resources[rel.to].kind);
+                r.relations.iter().filter(|rel| !rel.is_inside()).find(leads)
             });
             match relation {
-                Some(relation) if relation.many => {
+                Some(relation) if relation.is_list() => {
                     let list = edges.entry(relation.rel.clone()).or_default();
                     if !list.contains(&target) {
                         list.push(target);
@@ -406,7 +407,7 @@ fn renew(change: &mut Put, resource: Option<&Resource>, registry: &Registry, val
     }
     // Of a taxonomy that the source does not name any more it has no terms.
     let filed = resource.into_iter().flat_map(|own| &own.relations);
-    for relation in filed.filter(|own| own.many && registry.resources[own.to].is_taxonomy()) {
+    for relation in filed.filter(|own| own.is_list() && registry.resources[own.to].is_taxonomy()) {
         if !change.edges.iter().any(|(rel, _)| *rel == relation.rel) {
             change.edges.push((relation.rel.clone(), Vec::new()));
         }

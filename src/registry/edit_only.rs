@@ -65,7 +65,7 @@ pub fn uses_edit_context(resource: &Resource, set: &ArgSet) -> bool {
 
 /// Whether only the edit context shows the targets of a relation.
 pub fn hidden_relation(resource: &Resource, relation: &Relation) -> bool {
-    let property = resource.property(&relation.property);
+    let property = resource.property(relation.holder());
     property.is_some_and(|property| !property.contexts.shows_in(OPEN))
 }
 

@@ -90,7 +90,9 @@ impl Resource {
             QueryValue::Literal(text) => text.strip_prefix('@'),
             QueryValue::Column(_) => None,
         });
-        let of_relations = of_relations.filter_map(|name| self.rights_where(|property| property.name == name));
+        let holder = |name| self.relations.iter().find(|own| own.property == name).map_or(name, Relation::holder);
+        let of_relations =
+            of_relations.filter_map(move |name| self.rights_where(|property| property.name == holder(name)));
         let columns = link.columns().into_iter().filter_map(|column| self.columns.get(column));
         of_relations.chain(columns.filter_map(|column| self.rights_of_column(column)))
     }

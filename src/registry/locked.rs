@@ -30,7 +30,7 @@ pub fn filters(resource: &Resource, filter: &Filter) -> bool {
         Filter::Column { column, .. } | Filter::Fixed { column, .. } => resource.locked.contains(column),
         Filter::Linked { rel, .. } => {
             let mut relations = resource.relations.iter().filter(|relation| relation.rel == *rel);
-            relations.any(|relation| is_locked(&|own| own.name == relation.property))
+            relations.any(|relation| is_locked(&|own| own.name == relation.holder()))
         }
         Filter::Where(_) => false,
         Filter::Query { params, .. } => {

@@ -22,6 +22,7 @@ pub mod meta;
 pub mod operations;
 mod path_matcher;
 pub mod path_template;
+pub mod relation;
 pub mod resource;
 pub mod roles;
 pub mod seo;

@@ -6,6 +6,7 @@ use super::fields::ResourceFields;
 use super::guarded::{FieldRights, GuardedField};
 use super::meta::MetaType;
 use super::path_template::PathTemplate;
+pub use super::relation::{OnDelete, Relation, RelationPlace};
 use super::seo::SeoRules;
 use super::templates::Template;
 use super::words::DerivedWord;
@@ -14,8 +15,6 @@ use cms_declaration::{self as declaration, Action, Family, LinkCondition};
 use cms_schema::Schema;
 use cms_storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -109,6 +108,8 @@ pub struct Property {
     pub clock: Option<ColumnClock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// Positions of the relations whose keys are inside its value.
+    pub inner_relations: Vec<usize>,
     /// The column holds slugs: values are written as they are stored before they are compared.
     pub slug: bool,
     /// Lists can be filtered by it (`x-filterable`).
@@ -221,40 +222,6 @@ pub struct PropertyRefusal {
     pub code: Code,
     /// Member of the data that holds the value.
     pub member: Option<String>,
-}
-
-/// A relation of the resource's rows to those of another resource.
-#[derive(Clone, Debug)]
-pub struct Relation {
-    /// Name of the relation, `kind.property` unless declared; edges of lists are stored under it.
-    pub rel: Name,
-    pub property: String,
-    /// Position of the target among the resources.
-    pub to: usize,
-    /// Edges (lists of ids) or one column.
-    pub many: bool,
-    /// Targets must exist.
-    pub check: bool,
-    /// The code of the refusal when one does not; the parameter's own without it.
-    pub missing: Option<Code>,
-    pub embeddable: bool,
-    pub on_delete: OnDelete,
-}
-
-/// The effect on a row when a row that it refers to is deleted for good.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum OnDelete {
-    /// The property becomes null, or the key leaves the list.
-    #[default]
-    Clear,
-    /// The deletion is refused with 409, and the message names the rows.
-    Restrict,
-    /// The row is deleted for good, too, with what its own deletion implies.
-    Cascade,
-    /// Of users: the key becomes that of the user who gets the deleted user's records. Of terms: that of the default
-    /// term. Where there is none, as `clear`.
-    Reassign,
 }
 
 /// Where a link points.
@@ -408,6 +375,11 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// The relations whose keys are inside values.
+    pub fn inner_relations(&self) -> impl Iterator<Item = &Relation> {
+        self.relations.iter().filter(|relation| relation.is_inside())
+    }
+
     /// Whether it is a content type.
     pub fn is_content(&self) -> bool {
         self.family == Family::Content

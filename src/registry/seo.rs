@@ -141,7 +141,7 @@ pub fn term_relations<'r>(
 ) -> impl Iterator<Item = (&'r Relation, &'r Resource)> {
     let is_shown = |relation: &&Relation| {
         let property = resource.property(&relation.property);
-        relation.many && property.is_some_and(|property| property.contexts.shows_in(Context::VIEW))
+        relation.is_list() && property.is_some_and(|property| property.contexts.shows_in(Context::VIEW))
     };
     let relations = resource.relations.iter().filter(is_shown).map(|relation| (relation, &all[relation.to]));
     relations.filter(|(_, taxonomy)| taxonomy.is_taxonomy())

@@ -187,7 +187,7 @@ impl<'r> ViewDefaults<'r> {
 
     fn related(&self, property: &Property) -> Option<(&'r Resource, bool)> {
         let relation = self.resource.relations.iter().find(|relation| relation.property == property.name)?;
-        Some((&self.registry.resources[relation.to], relation.many))
+        Some((&self.registry.resources[relation.to], relation.is_list()))
     }
 
     /// The property that people know an item by.

@@ -147,8 +147,8 @@ impl Batch {
             return;
         }
         let needs = Needs::of_documents(resource, view);
-        if needs.edges && resource.relations.iter().any(|r| r.many) {
-            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+        if needs.edges && resource.relations.iter().any(|r| !r.is_column()) {
+            let rels = resource.relations.iter().filter(|r| !r.is_column()).map(|r| r.rel.clone()).collect();
             if needs.term_slugs {
                 for (table, rels) in taxonomies(scope, resource) {
                     let edges = EdgePlan { rels, of: ids.to_vec(), reverse: false };
@@ -174,13 +174,22 @@ impl Batch {
         ids: Vec<i64>,
         needs: Needs,
     ) -> Result<(), ApiError> {
-        if needs.edges && resource.relations.iter().any(|r| r.many) {
-            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+        if needs.edges && resource.relations.iter().any(|r| !r.is_column()) {
+            let rels = resource.relations.iter().filter(|r| !r.is_column()).map(|r| r.rel.clone()).collect();
             for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {
                 self.edges.entry((edge.rel, edge.src)).or_default().push(edge.dst);
             }
+            for relation in resource.inner_relations() {
+                for id in &ids {
+                    self.edges.entry((relation.rel.clone(), *id)).or_default();
+                }
+            }
         }
         let preview = ids.iter().find_map(|id| scope.previewed(resource, *id));
+        // Which keys inside the values of a preview are there is not known.
+        for (preview, relation) in preview.iter().flat_map(|own| resource.inner_relations().map(move |of| (own, of))) {
+            self.edges.remove(&(relation.rel.clone(), preview.id));
+        }
         for (rel, ends) in preview.iter().flat_map(|preview| &preview.edges) {
             self.edges.extend(preview.map(|preview| ((rel.clone(), preview.id), ends.clone())));
         }
@@ -383,7 +392,7 @@ impl Batch {
 
     /// Terms of a row in the taxonomy at this position.
     pub(super) fn terms_in(&self, resource: &Resource, id: i64, taxonomy: usize) -> Vec<i64> {
-        let relations = resource.relations.iter().filter(|relation| relation.many && relation.to == taxonomy);
+        let relations = resource.relations.iter().filter(|relation| relation.is_list() && relation.to == taxonomy);
         let edges = relations.filter_map(|relation| self.edges.get(&(relation.rel.clone(), id)));
         edges.flatten().copied().collect()
     }
@@ -497,7 +506,7 @@ fn stores_meta(resource: &Resource) -> bool {
 /// Relations to terms, by the tables of those.
 fn taxonomies<'s>(scope: &'s Scope, resource: &Resource) -> HashMap<&'s Name, Vec<Name>> {
     let mut by_table: HashMap<&Name, Vec<Name>> = HashMap::new();
-    for relation in resource.relations.iter().filter(|relation| relation.many) {
+    for relation in resource.relations.iter().filter(|relation| relation.is_list()) {
         let taxonomy = &scope.registry.resources[relation.to];
         if taxonomy.is_taxonomy() {
             by_table.entry(&taxonomy.table).or_default().push(relation.rel.clone());

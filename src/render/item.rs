@@ -7,7 +7,7 @@ use crate::records::{Record, int};
 use crate::registry::args::{SpellingDirection, convert_spelling};
 use crate::registry::fields::GroupFields;
 use crate::registry::meta::empty;
-use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
+use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, RelationPlace, Resource};
 use crate::scope::Scope;
 use cms_declaration::{Family, Meta};
 use cms_storage::plan::DbValue;
@@ -90,7 +90,8 @@ impl Item<'_> {
             PropertySource::Nothing => return None,
             PropertySource::Fixed(value) => value.clone(),
             PropertySource::Column(index) => {
-                column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null))
+                let value = column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null));
+                self.without_lost_keys(property, value)
             }
             PropertySource::Read(behaviour, index) => {
                 let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
@@ -123,6 +124,17 @@ impl Item<'_> {
             }
         };
         Some(convert_spelling(value, &property.aliases, SpellingDirection::ToApi))
+    }
+
+    /// A value without the keys inside of rows that are no longer there.
+    fn without_lost_keys(&self, property: &Property, mut value: Value) -> Value {
+        for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
+            let there = self.batch.edges.get(&(relation.rel.clone(), self.record.id()));
+            if let (RelationPlace::Inside(keys), Some(there)) = (&relation.place, there) {
+                keys.retain(&mut value, |key| there.contains(&key));
+            }
+        }
+        value
     }
 
     /// Keys of the rows that refer to this one, by a property that shows them.

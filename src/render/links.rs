@@ -216,8 +216,17 @@ impl Item<'_> {
         Some(if link.absolute { path } else { registry.rest(&path) })
     }
 
+    /// Whether the caller sees nothing of a property here: only those who edit the item do, or its password locks it.
+    fn hides(&self, property: &Property) -> bool {
+        let edits = self.context == Context::EDIT || property.contexts.shows_in(Context::VIEW);
+        !edits || property.locked && !self.open()
+    }
+
     fn targets_of(&self, property: &str) -> Option<String> {
         let relation = self.resource.relations.iter().find(|r| r.property == property)?;
+        if self.resource.property(relation.holder()).is_some_and(|holder| self.hides(holder)) {
+            return None;
+        }
         let targets = self.batch.edges.get(&(relation.rel.clone(), self.record.id()))?;
         let ids: Vec<String> = targets.iter().map(i64::to_string).collect();
         (!ids.is_empty()).then(|| ids.join(","))

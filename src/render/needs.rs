@@ -112,7 +112,7 @@ impl Needs {
             PropertySource::Meta => self.meta = true,
             PropertySource::Fields(_) => self.fields = true,
             PropertySource::Members(..) => self.members = true,
-            _ => {}
+            _ => self.edges |= !property.inner_relations.is_empty(),
         }
     }
 

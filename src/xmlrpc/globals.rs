@@ -55,7 +55,7 @@ fn actions(resource: &Resource) -> Value {
 
 /// A content resource as expressions see it.
 fn kind(registry: &Registry, resource: &Resource) -> Value {
-    let relation = |to: &Resource| resource.relations.iter().find(|r| r.many && r.to == to.index);
+    let relation = |to: &Resource| resource.relations.iter().find(|r| r.is_list() && r.to == to.index);
     let terms = registry.taxonomies().filter(|term| !term.declared.routes.is_empty());
     let terms = terms.filter_map(|term| relation(term).map(|relation| taxonomy(term, Some(&relation.property))));
     let further = [

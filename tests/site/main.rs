@@ -57,6 +57,7 @@ mod identity;
 mod import;
 mod import_again;
 mod import_kills;
+mod inner_relations;
 mod inside;
 mod journal;
 mod languages;

@@ -234,7 +234,7 @@ fn a_deleted_user_leaves_to_the_heir() {
 }
 
 /// The problems that the program finds in declarations.
-fn problems(resources: &[(&str, &str, Value, &str)]) -> String {
+pub(super) fn problems(resources: &[(&str, &str, Value, &str)]) -> String {
     let folder = folder(resources);
     let config = folder.path().join("routes.toml");
     let output = run(&["check", "--config", config.to_str().expect("a path")], "");

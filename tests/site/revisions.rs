@@ -31,7 +31,8 @@ pub fn recipes(sets: &[&str]) -> Server {
     };
     let schema = json!({"$ref": "content.json", "title": "recipe", "properties": {
         "steps": own("array", json!({"items": {"type": "object", "properties": {
-            "text": {"type": "string", "description": "What is done."}}}, "default": []})),
+            "text": {"type": "string", "description": "What is done."},
+            "of": {"type": "integer", "x-relation": {"to": "recipes"}, "x-filterable": true}}}, "default": []})),
         "minutes": own("integer", json!({})),
         "price": own("number", json!({})),
         "vegan": own("boolean", json!({})),

@@ -4,11 +4,13 @@
 use super::catalogue::{Catalogue, Relation, Table, TableId, Tally};
 use super::connection::Connection;
 use super::layout_table::{keep, kept};
-use super::plan::{ColumnType, Name, States};
-use super::statement::{Result, int};
+use super::migrate::each_value;
+use super::plan::{ColumnType, DbValue, Name, States};
+use super::statement::{Result, int, params};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// Most findings of one kind that an examination lists.
 pub(super) const LISTED: usize = 20;
@@ -21,6 +23,7 @@ pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words)
         let definition = format!("{def:?}{}", rule_of_states(&catalogue.tables[relation.src]));
         if changed(conn, &format!("relation:{}", def.name), &definition)? {
             number_states(conn, &catalogue.tables[relation.src])?;
+            link_inner_keys(conn, catalogue, words, relation)?;
             copy_to_edges(conn, catalogue, words, relation)?;
             recount.extend(def.counted.iter().map(|c| (def.dst.clone(), c.column.clone())));
         }
@@ -98,6 +101,30 @@ fn changed(conn: &dyn Connection, name: &str, definition: &str) -> Result<bool> 
     }
     keep(conn, name, definition)?;
     Ok(true)
+}
+
+/// Makes the edges of a relation whose targets are keys inside values.
+fn link_inner_keys(conn: &dyn Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {
+    let Some(keys) = &relation.def.inside else { return Ok(()) };
+    let rel = number(words, &relation.def.name);
+    conn.send("DELETE FROM edge WHERE rel = ?1", params![rel])?;
+    let (table, column) = match keys.column.split_once('.') {
+        Some((extension, column)) => (&catalogue.table(extension)?.def, column),
+        None => (&catalogue.tables[relation.src].def, &*keys.column),
+    };
+    let target = &catalogue.tables[relation.dst].def;
+    let text = format!(
+        "INSERT INTO edge (rel, src, dst, pos) SELECT {rel}, ?1, \"{key}\", ?3 FROM \"{}\" WHERE \"{key}\" = ?2",
+        target.name,
+        key = target.key.name
+    );
+    each_value(conn, &table.name, (&table.key.name, table.key.ty), column, &mut |source, value| {
+        let DbValue::Text(json) = value else { return Ok(ControlFlow::Continue(())) };
+        for (place, key) in keys.of_text(json).into_iter().enumerate() {
+            conn.send(&text, params![source, key, place as i64])?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 fn copy_to_edges(conn: &dyn Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {

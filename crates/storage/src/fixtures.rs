@@ -196,6 +196,7 @@ pub fn layout() -> Layout {
         sort: Some("date_local".into()),
         counted: Some(Counted { column: "count".into(), statuses: names(statuses) }),
         only_kind: Some("post".into()),
+        inside: None,
     };
     Layout {
         references: Vec::new(),
@@ -212,6 +213,7 @@ pub fn layout() -> Layout {
                 sort: Some("placed".into()),
                 counted: None,
                 only_kind: None,
+                inside: None,
             },
         ],
         counts: vec![CountDef {

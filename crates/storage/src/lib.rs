@@ -24,6 +24,7 @@ mod feed;
 #[cfg(test)]
 mod fixtures;
 mod forward;
+mod inner_keys;
 mod layout_table;
 mod migrate;
 mod new_row;
@@ -59,6 +60,7 @@ pub use database::{BeginFuture, CommitFuture, Database, FinishFuture, Storage, T
 pub use dependencies::{Dependencies, VersionSlot};
 pub use error::StorageError;
 pub use feed::FeedRetention;
+pub use inner_keys::{InnerKeys, JsonStep};
 pub use migrate::{META_VERSION, PendingChange, Refusal};
 pub use new_row::{NewRowSnapshot, RelatedRows};
 pub use opening::{DatabaseOptions, Migrated, OpenError};

@@ -16,7 +16,7 @@ pub use schema::META_VERSION;
 pub(super) use schema::{
     CHANGE_FEED, DEPTH, Described, ExistingColumn, FORMER, SEARCH_LAYOUT, Schema, TARGETS, quoted, type_mark,
 };
-pub(super) use values::contradictions;
+pub(super) use values::{contradictions, each_value};
 
 use super::catalogue::Catalogue;
 use super::connection::Connection;

@@ -26,8 +26,8 @@ pub type Row = Vec<DbValue>;
 
 // ------------------------------------------------------------------------------------------------ tables
 
-/// The type of a column's values. `Word` is text from a small closed vocabulary (kind, status, relation), stored as a number
-/// of the dictionary table and read back as its name. `Key` is text that was folded by the caller for comparing.
+/// The type of a column's values. `Word` is text of a closed vocabulary (kind, status), stored as its number in the dictionary;
+/// `Key` is text that was folded by the caller for comparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     Int,
@@ -144,13 +144,15 @@ pub struct RelationDef {
     /// Table of the sources and of the targets.
     pub src: Name,
     pub dst: Name,
-    /// Columns of the source row whose values are copied into the edge (`status`, then the sort value).
+    /// Columns of the source row that the edge copies (`status`, then the sort value).
     pub status: Option<Name>,
     pub sort: Option<Name>,
     /// Count sources per target in this integer column of the target's table, of those with one of these statuses.
     pub counted: Option<Counted>,
     /// The kind of all its sources, where no other relation leads to its targets: what is counted there are its own.
     pub only_kind: Option<Name>,
+    /// The targets are keys inside a value: edges follow from what is written there.
+    pub inside: Option<crate::InnerKeys>,
 }
 
 /// See [`RelationDef::counted`].
@@ -550,8 +552,7 @@ pub struct Committed {
     pub puts: Vec<PutDone>,
     /// Rows that [`Change::UpdateWhere`], [`Change::RemoveWhere`] and [`Change::Unlink`] touched, summed.
     pub touched: u64,
-    /// The first put's row in the columns of [`WritePlan::returning`]; `None` for a column that is as it was
-    /// before. `None` for all where the row has to be read.
+    /// The first put's row in the columns of [`WritePlan::returning`], those without a change `None`; `None`: read it.
     pub row: Option<Vec<Option<DbValue>>>,
 }
 
@@ -569,8 +570,7 @@ pub struct PutDone {
 /// Why a plan was not carried out. Nothing of it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommitError {
-    /// A rule of the plan: its tag, and the row that was found, if any. `duplicate`: a unique index refused the row; the
-    /// found row is the name of its first column, `table.column`.
+    /// A rule of the plan: its tag, and the row found. `duplicate`: of a unique index, the row is its first column's name.
     Refused { tag: &'static str, row: Option<Row> },
     /// The row is not at the expected version (or is gone): decide again.
     Stale,

@@ -30,7 +30,7 @@ pub fn latest(part: &DynamicPart<'_>) -> Option<Html> {
     let mut filter = vec![published(part)];
     let terms = part.numbers("categories");
     if !terms.is_empty() {
-        let relation = part.of?.relations.iter().find(|relation| relation.many)?;
+        let relation = part.of?.relations.iter().find(|relation| relation.is_list())?;
         filter.push(Cond::Linked { rel: relation.rel.clone(), dst: terms });
     }
     if let Some(author) = part.numbers("selectedAuthor").first() {

@@ -23,7 +23,8 @@ const MOST_STICKY: u64 = 10;
 /// The fields of a record that its parts need: its own, and its terms by the names of the resource's properties.
 fn fields_of(resource: &Resource) -> String {
     const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,class_list";
-    let terms = resource.relations.iter().filter(|relation| relation.many).map(|relation| relation.property.as_str());
+    let terms =
+        resource.relations.iter().filter(|relation| relation.is_list()).map(|relation| relation.property.as_str());
     std::iter::once(OWN).chain(terms).collect::<Vec<_>>().join(",")
 }
 
@@ -175,7 +176,7 @@ fn terms_of(part: &DynamicPart<'_>, resource: &Resource, wanted: &Value) -> Vec<
         let all = terms.as_object().into_iter().flatten();
         let one = |(taxonomy, terms): (&String, &Value)| {
             let relation =
-                resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == *taxonomy)?;
+                resource.relations.iter().find(|r| r.is_list() && registry.resources[r.to].api_name == *taxonomy)?;
             let dst = Some(ids(terms)).filter(|ids| !ids.is_empty())?;
             Some(Cond::Linked { rel: relation.rel.clone(), dst })
         };
@@ -375,7 +376,7 @@ pub fn terms(part: &DynamicPart<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
-    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == wanted)?;
+    let relation = resource.relations.iter().find(|r| r.is_list() && registry.resources[r.to].api_name == wanted)?;
     let order = vec![Order::Column(name("name_key"), false)];
     let taxonomy = (&registry.resources[relation.to], always());
     let found = part.related((&document, relation.property.as_str()), taxonomy, order, "id,name,link");

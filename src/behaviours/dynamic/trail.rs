@@ -30,7 +30,7 @@ pub fn path(part: &DynamicPart<'_>) -> Option<Html> {
         steps.push((home, format!("{}/", part.item.scope.registry.site.front)));
     }
     let above = records_above(part, resource, document);
-    let by_terms = match above.is_empty() && resource.relations.iter().any(|relation| relation.many) {
+    let by_terms = match above.is_empty() && resource.relations.iter().any(|relation| relation.is_list()) {
         true => resource.property("parent").is_none() || part.flag("prefersTaxonomy"),
         false => false,
     };
@@ -83,7 +83,7 @@ fn parent_of<'r>(part: &'r DynamicPart<'_>, resource: &Resource, id: i64) -> Opt
 fn terms(part: &DynamicPart<'_>, resource: &Resource, document: &Value) -> Vec<Breadcrumb> {
     let registry = &part.item.scope.registry;
     let mut steps = Vec::new();
-    let with_terms = resource.relations.iter().filter(|relation| relation.many).find_map(|relation| {
+    let with_terms = resource.relations.iter().filter(|relation| relation.is_list()).find_map(|relation| {
         let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
         (!ids.is_empty()).then(|| (&registry.resources[relation.to], ids))
     });

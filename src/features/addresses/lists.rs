@@ -99,7 +99,7 @@ fn periods(record: Record<'_>) -> impl Iterator<Item = Period> {
 /// The relations of a resource's records to terms that have lists.
 fn relations_of_terms<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<&'r Relation> {
     let taxonomies: Vec<usize> = public_taxonomies(&scope.registry).map(|taxonomy| taxonomy.index).collect();
-    resource.relations.iter().filter(|own| own.many && taxonomies.contains(&own.to)).collect()
+    resource.relations.iter().filter(|own| own.is_list() && taxonomies.contains(&own.to)).collect()
 }
 
 /// Addresses of terms, which relations of a resource's records lead to, and of the terms above them, whose lists have the same

@@ -6,10 +6,11 @@ use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::entries::key_name;
-use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
+use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, RelationPlace, Resource};
 use crate::registry::roles::Roles;
 use crate::registry::views::{self, humanize_name};
 use cms_declaration::{FieldView, LabelSource};
+use cms_storage::JsonStep;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
@@ -31,6 +32,14 @@ pub fn hints(registry: &Registry, roles: &Roles, resource: &Resource) -> Map<Str
     }
     field_groups::add_hints(registry, resource, &mut hints);
     hints
+}
+
+/// A step as hints write it.
+fn step_name(step: &JsonStep) -> &str {
+    match step {
+        JsonStep::Member(name) => name,
+        JsonStep::Each => "*",
+    }
 }
 
 /// Whether a link has an attribute with the type of what it leads to.
@@ -74,6 +83,18 @@ impl FieldContext<'_> {
             for inner in &property.inner_views {
                 hints.insert(format!("{name}.{}", inner.path), Value::Object(self.declared(&inner.view)));
             }
+            for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
+                let RelationPlace::Inside(keys) = &relation.place else { continue };
+                let to = &self.registry.resources[relation.to].name;
+                let (path, many) = match keys.path.split_last() {
+                    Some((JsonStep::Each, above)) => (above, true),
+                    _ => (&keys.path[..], false),
+                };
+                let path: Vec<&str> = path.iter().map(step_name).collect();
+                let at = std::iter::once(name.as_str()).chain(path).collect::<Vec<_>>().join(".");
+                let hint = hints.entry(at).or_insert_with(|| json!({}));
+                hint["relation"] = json!({"resource": to, "many": many});
+            }
             if let PropertySource::Object(children) = &property.source {
                 self.gather(children, &name, schema, hints);
             }
@@ -115,7 +136,7 @@ impl FieldContext<'_> {
         let resources = &self.registry.resources;
         let declared = self.resource.relations.iter().find(|relation| relation.property == property.name);
         if let Some(relation) = declared {
-            return Some((&resources[relation.to], relation.many));
+            return Some((&resources[relation.to], relation.is_list()));
         }
         let column = self.resource.column(property.column.as_deref()?)?;
         let leads = |link: &Link| match link.target {

@@ -72,7 +72,7 @@ impl Linker<'_> {
 
     /// Compiles the address of each resource's items.
     pub(super) fn item_addresses(&mut self, resources: &mut [Resource], site: &Site) {
-        let is_category = |of: &Relation| of.many && *resources[of.to].kind == *address::CATEGORY;
+        let is_category = |of: &Relation| of.is_list() && *resources[of.to].kind == *address::CATEGORY;
         let categories: Vec<Option<usize>> =
             resources.iter().map(|resource| resource.relations.iter().position(is_category)).collect();
         for (resource, category) in resources.iter_mut().zip(categories) {

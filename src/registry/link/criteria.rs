@@ -98,6 +98,7 @@ impl Linker<'_> {
     /// The criteria of a resource's lists: its own, and those of related resources, one relation away.
     pub(super) fn criteria(&mut self, resource: &Resource, resources: &[Resource]) -> Criteria {
         let mut found = Criteria::default();
+        found.0.extend(resource.inner_relations().filter_map(|relation| inner_criterion(resource, relation)));
         for own in filterable(resource).into_iter().chain(state(resource)) {
             match self.criterion(resource, &own) {
                 Some(criterion) => drop(found.0.insert(own.name, criterion)),
@@ -117,7 +118,7 @@ impl Linker<'_> {
             let target = &resources[relation.to];
             let through = match resource.plan_column(&relation.property) {
                 _ if !target.stores_rows() || target.key_is_text => continue,
-                _ if relation.many => RelationPath::Edges(relation.rel.clone()),
+                _ if !relation.is_column() => RelationPath::Edges(relation.rel.clone()),
                 Some(column) => RelationPath::Column(column),
                 None => continue,
             };
@@ -159,7 +160,7 @@ impl Linker<'_> {
                 unset,
             }
         };
-        if let Some(relation) = resource.relations.iter().find(|r| r.many && r.property == property.name) {
+        if let Some(relation) = resource.relations.iter().find(|r| r.is_list() && r.property == property.name) {
             let hidden = edit_only::hidden_relation(resource, relation);
             return Some(base(CriterionSubject::Edges(relation.rel.clone()), KEYS, json!({"type": "integer"}), hidden));
         }
@@ -196,6 +197,26 @@ impl Linker<'_> {
         };
         Some(base(CriterionSubject::Column { column, extension, operand }, operators, value, hidden))
     }
+}
+
+/// The criterion of keys inside a value, with its name.
+fn inner_criterion(resource: &Resource, relation: &Relation) -> Option<(String, Criterion)> {
+    let holder = resource.property(relation.holder()).filter(|_| relation.filterable)?;
+    let criterion = Criterion {
+        resource: resource.index,
+        through: None,
+        subject: CriterionSubject::Edges(relation.rel.clone()),
+        operators: KEYS,
+        value: json!({"type": "integer"}),
+        kind: PropertyKind::Json,
+        edit_only: edit_only::hidden_relation(resource, relation),
+        needs: vec![holder.rights.read.clone()],
+        locked: holder.locked,
+        made: false,
+        aliases: Vec::new(),
+        unset: None,
+    };
+    Some((relation.property.clone(), criterion))
 }
 
 /// The schema of a criterion in `where`: an object of operators.

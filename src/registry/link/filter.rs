@@ -32,7 +32,7 @@ impl Linker<'_> {
         let operators: Vec<&str> =
             FilterOp::ALL.iter().map(|(n, _)| *n).chain(MOMENTS.iter().map(|(n, _)| *n)).collect();
         self.known_in((place, "x-filter"), "operator", op, &operators)?;
-        let result = match resource.relations.iter().find(|r| r.many && r.property == column) {
+        let result = match resource.relations.iter().find(|r| r.is_list() && r.property == column) {
             Some(relation) => linked(relation, op, &filter, doc),
             None => match resource.plan_column(column) {
                 Some(plan_column) => comparison(resource, plan_column, op, &filter, doc),

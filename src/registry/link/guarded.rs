@@ -79,7 +79,7 @@ impl Linker<'_> {
         if words.read_capability.is_none() {
             return;
         }
-        let mut relations = resource.relations.iter().filter(|relation| relation.property == name);
+        let mut relations = resource.relations.iter().filter(|relation| relation.holder() == name);
         if !can_be_hidden(property) || property.hidden || relations.any(|relation| terms[relation.to]) {
             let hint =
                 "x-read-capability is for columns and relations that a type declares for itself, and for meta values";

@@ -33,11 +33,11 @@ impl Linker<'_> {
                     }
                 }
             }
-            for relation in resource.relations.iter().filter(|r| r.many) {
+            for relation in resource.relations.iter().filter(|r| !r.is_column()) {
                 let target = &resources[relation.to];
                 let content = resource.is_content();
                 let states = layout.table(&resource.table).and_then(|table| table.states.as_ref());
-                let leads_there = |r: &&Relation| r.many && r.to == relation.to;
+                let leads_there = |r: &&Relation| !r.is_column() && r.to == relation.to;
                 let sole = resources.iter().flat_map(|r| &r.relations).filter(leads_there).count() == 1;
                 let def = RelationDef {
                     name: relation.rel.clone(),
@@ -47,6 +47,10 @@ impl Linker<'_> {
                     sort: if content { Some(name("date_local")) } else { self.default_sort(resource, &layout) },
                     counted: (content && target.is_taxonomy()).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
+                    inside: match &relation.place {
+                        RelationPlace::Inside(keys) => Some(keys.clone()),
+                        RelationPlace::Column | RelationPlace::List => None,
+                    },
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {
                     layout.relations.push(def);
@@ -159,12 +163,12 @@ impl Linker<'_> {
                     false => name(&format!("x_{}", ident(&resource.kind))),
                 };
                 let column = name(words.column.as_deref().unwrap_or(&relation.property));
-                let (table, values) = match (relation.many, own) {
-                    (true, _) => (resource.table.clone(), ReferenceValues::Relation(relation.rel.clone())),
-                    (false, Some((table, short))) => (table, ReferenceValues::Column(short)),
-                    (false, None) => continue,
+                let (table, values) = match (relation.is_column(), own) {
+                    (false, _) => (resource.table.clone(), ReferenceValues::Relation(relation.rel.clone())),
+                    (true, Some((table, short))) => (table, ReferenceValues::Column(short)),
+                    (true, None) => continue,
                 };
-                let was = words.was.filter(|_| relation.many).map(|was| name(&format!("{}.{was}", resource.kind)));
+                let was = words.was.filter(|_| relation.is_list()).map(|was| name(&format!("{}.{was}", resource.kind)));
                 // Resources may share a table, or a relation that leads to different ones.
                 if all.iter().all(|known| known.table != table || known.values != values) {
                     let to = resources[relation.to].kind.clone();
@@ -188,7 +192,7 @@ impl Linker<'_> {
                 let Some(was) = &words.was else { continue };
                 let pointer = format!("/properties/{}/x-was", escape(&property.name));
                 let file = resource.declared.schema.clone();
-                let list = resource.relations.iter().any(|r| r.many && r.property == property.name);
+                let list = resource.relations.iter().any(|r| r.is_list() && r.property == property.name);
                 if !list && own_column(resource, &property.name, &words).is_none() {
                     let message = format!("`{}` has no column of its own that had another name", property.name);
                     self.in_schema(&file, &pointer, message, Some("remove x-was".into()));

@@ -155,7 +155,7 @@ pub(super) fn usual_links() -> [Link; 2] {
 }
 
 pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<Link> {
-    let target = if relation.many {
+    let target = if !relation.is_column() {
         LinkTarget::Collection {
             resource: relation.to,
             query: vec![("include".into(), QueryValue::Literal(format!("@{}", relation.property)))],
@@ -166,7 +166,7 @@ pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<
     Some(Link {
         rel: relation.property.clone(),
         absolute: false,
-        when_column: if relation.many { None } else { resource.column(&relation.property) },
+        when_column: resource.column(&relation.property).filter(|_| relation.is_column()),
         target,
         embeddable: true,
         attrs: Map::new(),

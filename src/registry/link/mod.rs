@@ -11,6 +11,7 @@ mod digests;
 mod fields;
 mod filter;
 mod guarded;
+mod inner_relations;
 mod layout;
 mod limits;
 mod links;

@@ -99,6 +99,7 @@ impl Linker<'_> {
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
             clock: (own && kind == PropertyKind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
+            inner_relations: Vec::new(),
             slug: words.write.as_deref() == Some("slug"),
             hidden: words.hidden,
             filterable: words.filterable,
@@ -275,7 +276,6 @@ pub(super) fn has_source(doc: &Value) -> bool {
     let words = PropertyWords::of(doc);
     let own = words.column.is_some()
         || words.read.is_some()
-        || words.relation.is_some()
         || words.members.is_some()
         || words.handler_property
         || words.meta

@@ -8,6 +8,17 @@ use super::{ArgOrigin, Linker, escape};
 use cms_declaration::Family;
 use serde_json::Value;
 
+/// A schema that has `x-relation`: that of a property, or one inside it.
+#[derive(Clone)]
+pub(super) struct RelationSchema<'d> {
+    /// The relation's name in the API, see [`Relation::property`].
+    pub name: String,
+    pub pointer: String,
+    pub doc: &'d Value,
+    pub required: bool,
+    pub inside: bool,
+}
+
 impl Linker<'_> {
     /// `targets`: family of each served resource, and whether its keys are texts.
     pub(super) fn relations(&mut self, resources: &mut [Resource], targets: &[(Family, bool)]) {
@@ -23,10 +34,24 @@ impl Linker<'_> {
                 if let Some(members) = &words.members {
                     self.members(&place, members);
                 }
-                let Some(relation) = words.relation else { continue };
-                if let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) {
-                    self.deletion(resource, property, doc, &relation, targets[target]);
-                    self.relation(resource, property, doc, relation, target);
+                let Some(relation) = words.relation else {
+                    self.inner_relations(resource, property, doc, targets);
+                    continue;
+                };
+                let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) else { continue };
+                let schema = RelationSchema {
+                    name: property.clone(),
+                    pointer: format!("/properties/{}", escape(property)),
+                    doc,
+                    required: is_required(doc),
+                    inside: false,
+                };
+                self.deletion(resource, &schema, &relation, targets[target]);
+                let many = kind_of(doc) == PropertyKind::Json;
+                let place = if many { RelationPlace::List } else { RelationPlace::Column };
+                let position = self.relation(resource, &schema, relation, target, place);
+                if many && let Some(p) = resource.properties.iter_mut().find(|p| p.name == *property) {
+                    p.source = PropertySource::Relation(position);
                 }
             }
         }
@@ -45,40 +70,46 @@ impl Linker<'_> {
     }
 
     /// Whether `on_delete` can be carried out, and whether the property can hold keys of the target.
-    fn deletion(
+    pub(super) fn deletion(
         &mut self,
         resource: &Resource,
-        property: &str,
-        doc: &Value,
+        schema: &RelationSchema<'_>,
         relation: &RelationWord,
         (family, text): (Family, bool),
     ) {
+        let RelationSchema { name: property, doc, inside, .. } = schema;
         let kind = kind_of(doc);
         let (on_delete, to) = (relation.on_delete, &relation.to);
         let mut wrong = |below: &str, message: String, hint: &str| {
-            let pointer = format!("/properties/{}/{below}", escape(property));
+            let pointer = format!("{}/{below}", schema.pointer);
             self.in_schema(&resource.declared.schema, &pointer, message, Some(hint.into()));
         };
         let place = "x-relation/on_delete";
-        if on_delete == OnDelete::Clear && kind != PropertyKind::Json && is_required(doc) {
+        if on_delete == OnDelete::Clear && kind != PropertyKind::Json && schema.required {
             let message = format!("the deletion of an item of `{to}` cannot clear `{property}`, which is required");
             wrong(place, message, "set on_delete to `restrict` or `cascade`");
         }
         if on_delete == OnDelete::Reassign && !matches!(family, Family::User | Family::Term) {
             wrong(place, format!("items of `{to}` have no replacement"), "only those of users and terms have one");
         }
+        if on_delete == OnDelete::Reassign && *inside {
+            wrong(place, format!("`{property}` is inside a value, which keeps its keys"), "set on_delete to `clear`");
+        }
         if on_delete == OnDelete::Cascade && resource.is_users() {
             wrong(place, "users are not deleted with other rows".into(), "set on_delete to `restrict` or `clear`");
         }
         let list = is_list(doc);
         let fits = match kind {
-            PropertyKind::Integer => !text,
-            PropertyKind::Text => text,
+            PropertyKind::Integer => !text && !(*inside && resource.key_is_text),
+            PropertyKind::Text => text && !inside,
             PropertyKind::Json => list && !text && !resource.key_is_text,
             PropertyKind::Number | PropertyKind::Boolean | PropertyKind::Time => false,
         };
         if !fits {
             let hint = match (text, list) {
+                _ if *inside => {
+                    "only items with integer keys can refer to such from inside a value: the type is `integer`"
+                }
                 (true, true) => "only items with integer keys can be in a list",
                 (false, true) => "only items with integer keys can have lists of others",
                 (true, _) => "its keys are texts: the type is `string`",
@@ -88,31 +119,29 @@ impl Linker<'_> {
         }
     }
 
+    /// Adds a relation; its position.
     pub(super) fn relation(
         &mut self,
         resource: &mut Resource,
-        property: &str,
-        doc: &Value,
+        schema: &RelationSchema<'_>,
         relation: RelationWord,
         to: usize,
-    ) {
-        let many = kind_of(doc) == PropertyKind::Json;
-        let pointer = format!("/properties/{}/x-relation/code", escape(property));
+        place: RelationPlace,
+    ) -> usize {
+        let pointer = format!("{}/x-relation/code", schema.pointer);
         let missing = relation.code.and_then(|code| self.code_in(&resource.declared.schema, &pointer, &code));
-        let rel = relation.rel.unwrap_or_else(|| format!("{}.{property}", resource.kind));
-        let position = resource.relations.len();
+        let rel = relation.rel.unwrap_or_else(|| format!("{}.{}", resource.kind, schema.name));
         resource.relations.push(Relation {
             rel: name(&rel),
-            property: property.to_owned(),
+            property: schema.name.clone(),
             to,
-            many,
+            place,
+            filterable: PropertyWords::of(schema.doc).filterable,
             check: relation.check,
             missing,
             embeddable: relation.embeddable,
             on_delete: relation.on_delete,
         });
-        if many && let Some(p) = resource.properties.iter_mut().find(|p| p.name == property) {
-            p.source = PropertySource::Relation(position);
-        }
+        resource.relations.len() - 1
     }
 }

@@ -157,6 +157,11 @@ impl Migration<'_> {
             if self.relations.contains(rel) {
                 continue;
             }
+            // Its keys stay inside the values that hold them.
+            if kept(self.conn, &format!("relation:{rel}"))?.is_some_and(|made| made.contains("inside: Some")) {
+                self.forget_relation(rel)?;
+                continue;
+            }
             let definition = kept(self.conn, &format!("reference:{rel}"))?.unwrap_or_default();
             let table = definition.split(' ').next().unwrap_or_default().to_owned();
             // Companion rows go with their table.

@@ -252,7 +252,7 @@ pub(super) const KINDS: [&str; 2] = ["kind", "taxonomy"];
 pub(super) type Visit<'v> = dyn FnMut(&DbValue, &DbValue) -> Result<ControlFlow<()>> + 'v;
 
 /// Visits the values of a column, some rows at a time.
-fn each_value(
+pub(in super::super) fn each_value(
     conn: &dyn Connection,
     table: &str,
     (key, ty): (&Name, ColumnType),

@@ -2,7 +2,7 @@
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
 use super::super::super::feed::{Action, Entry, Subject};
-use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
+use super::super::super::plan::{CommitError, DbValue, Input, MetaChange, Name, Put, RevisionPut, SlugClaim};
 use super::super::super::statement::{int, params};
 use super::super::effects::VersionScope;
 use super::super::prefetch::id_of;
@@ -21,14 +21,20 @@ impl<'c> PlanExecution<'_, 'c> {
         tracked: &[DbValue],
         new: bool,
     ) -> PlanResult<Option<i64>> {
-        if put.edges.is_empty() && put.meta.is_empty() && put.revisions.is_empty() {
+        let inner: Vec<(RelationId, Vec<i64>)> = self.inner_keys(table, put).collect();
+        if inner.is_empty() && put.edges.is_empty() && put.meta.is_empty() && put.revisions.is_empty() {
             return Ok(None);
         }
         let Some(id) = id_of(key) else {
             return failed(format!("rows of {} have no ids, so nothing can belong to them", table.def.name));
         };
         for (rel, ends) in &put.edges {
+            let (rel, _) = self.catalogue.relation(rel)?;
             self.put_edges(table, id, rel, ends, tracked, new)?;
+        }
+        for (rel, keys) in &inner {
+            let there = self.present_keys(*rel, keys)?;
+            self.put_edges(table, id, *rel, &there, tracked, new)?;
         }
         self.put_meta(table, id, &put.meta, new)?;
         let mut written = None;
@@ -160,12 +166,12 @@ impl<'c> PlanExecution<'_, 'c> {
         &mut self,
         table: &'c Table,
         src: i64,
-        rel: &str,
+        rel: RelationId,
         ends: &[i64],
         tracked: &[DbValue],
         new: bool,
     ) -> PlanResult<()> {
-        let (rel, relation) = self.catalogue.relation(rel)?;
+        let relation = &self.catalogue.relations[rel];
         if relation.src != table.id {
             return failed(format!("the relation {} does not start at {}", relation.def.name, table.def.name));
         }
@@ -196,6 +202,32 @@ impl<'c> PlanExecution<'_, 'c> {
             self.effects.entries.took_away(&row, &relation.def.name, gone);
         }
         Ok(())
+    }
+
+    /// The keys that a put writes inside values, by the relations whose edges follow from them.
+    fn inner_keys<'p>(
+        &self,
+        table: &'c Table,
+        put: &'p Put,
+    ) -> impl Iterator<Item = (RelationId, Vec<i64>)> + use<'c, 'p> {
+        let relations = &self.catalogue.relations;
+        table.outgoing.iter().filter_map(|rel| {
+            let keys = relations[*rel].def.inside.as_ref()?;
+            match put.set.iter().find(|(column, _)| *column == keys.column)? {
+                (_, Input::Value(DbValue::Text(text))) => Some((*rel, keys.of_text(text))),
+                (_, Input::Value(_)) => Some((*rel, Vec::new())),
+                _ => None,
+            }
+        })
+    }
+
+    /// Those of the keys that rows of the target's table have, in the same order.
+    fn present_keys(&self, rel: RelationId, keys: &[i64]) -> PlanResult<Vec<i64>> {
+        let target = &self.catalogue.tables[self.catalogue.relations[rel].dst].def;
+        let text = format!("SELECT 1 FROM \"{}\" WHERE \"{}\" = ?1", target.name, target.key.name);
+        let reads: Vec<(&str, Vec<i64>)> = keys.iter().map(|key| (text.as_str(), vec![*key])).collect();
+        let rows = self.writer.conn.select_all(&reads)?;
+        Ok(keys.iter().zip(rows).filter(|(_, rows)| !rows.is_empty()).map(|(key, _)| *key).collect())
     }
 
     fn insert_edge(

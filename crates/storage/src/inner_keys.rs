@@ -1,0 +1,113 @@
+//! Keys of other rows inside a column of JSON. The writer derives edges from them.
+
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The place of keys inside a column of JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InnerKeys {
+    /// The column as puts name it: that of an extension is `table.column`.
+    pub column: Arc<str>,
+    /// The way from the value to a key. It has at least one step.
+    pub path: Vec<JsonStep>,
+}
+
+/// A step into a JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JsonStep {
+    /// The member of this name.
+    Member(Arc<str>),
+    /// Each item of a list, or each member of an object.
+    Each,
+}
+
+impl InnerKeys {
+    /// The keys in a value: each once, in their order.
+    pub fn of(&self, value: &Value) -> Vec<i64> {
+        let mut found = Vec::new();
+        gather(value, &self.path, &mut found);
+        found
+    }
+
+    /// Takes the keys out of a value that are not to stay: from a list, or with their member.
+    pub fn retain(&self, value: &mut Value, stays: impl Fn(i64) -> bool) {
+        retain(value, &self.path, &stays);
+    }
+
+    /// The keys in the text of a value.
+    pub(super) fn of_text(&self, text: &str) -> Vec<i64> {
+        serde_json::from_str(text).map_or_else(|_| Vec::new(), |value| self.of(&value))
+    }
+}
+
+fn key(value: &Value) -> Option<i64> {
+    value.as_i64().filter(|key| *key > 0)
+}
+
+fn gather(value: &Value, path: &[JsonStep], found: &mut Vec<i64>) {
+    match (path.split_first(), value) {
+        (None, value) => found.extend(key(value).filter(|key| !found.contains(key))),
+        (Some((JsonStep::Member(name), rest)), Value::Object(members)) => {
+            members.get(&**name).into_iter().for_each(|member| gather(member, rest, found));
+        }
+        (Some((JsonStep::Each, rest)), Value::Array(items)) => items.iter().for_each(|item| gather(item, rest, found)),
+        (Some((JsonStep::Each, rest)), Value::Object(members)) => {
+            members.values().for_each(|member| gather(member, rest, found));
+        }
+        _ => {}
+    }
+}
+
+fn retain(value: &mut Value, path: &[JsonStep], stays: &dyn Fn(i64) -> bool) {
+    let Some((step, rest)) = path.split_first() else { return };
+    let kept = |value: &mut Value| {
+        retain(value, rest, stays);
+        !rest.is_empty() || key(value).is_none_or(stays)
+    };
+    match (step, value) {
+        (JsonStep::Member(name), Value::Object(members)) => {
+            if members.get_mut(&**name).is_some_and(|member| !kept(member)) {
+                members.shift_remove(&**name);
+            }
+        }
+        (JsonStep::Each, Value::Array(items)) => items.retain_mut(kept),
+        (JsonStep::Each, Value::Object(members)) => members.retain(|_, member| kept(member)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn keys(path: &[&str]) -> InnerKeys {
+        let step = |name: &&str| if *name == "*" { JsonStep::Each } else { JsonStep::Member((*name).into()) };
+        InnerKeys { column: "parts".into(), path: path.iter().map(step).collect() }
+    }
+
+    #[test]
+    fn keys_are_found_and_taken_out_at_their_place() {
+        let value = json!({
+            "one": 3,
+            "list": [5, 3, 5, 0, "7", null],
+            "rows": [{"of": 3}, {"of": 4, "note": 3}, {"note": 9}, 7],
+            "map": {"a": [8], "b": [3, 9]},
+        });
+        let cases: [(&[&str], &[i64], Value); 6] = [
+            (&["one"], &[3], json!(null)),
+            (&["list", "*"], &[5, 3], json!([5, 5, 0, "7", null])),
+            (&["rows", "*", "of"], &[3, 4], json!([{}, {"of": 4, "note": 3}, {"note": 9}, 7])),
+            (&["map", "*", "*"], &[8, 3, 9], json!({"a": [8], "b": [9]})),
+            (&["none", "*"], &[], json!(null)),
+            (&["one", "deeper"], &[], json!(3)),
+        ];
+        for (path, found, without_3) in cases {
+            let keys = keys(path);
+            assert_eq!(keys.of(&value), found, "{path:?}");
+            let mut value = value.clone();
+            keys.retain(&mut value, |key| key != 3);
+            assert_eq!(value[path[0]], without_3, "{path:?}");
+        }
+    }
+}
