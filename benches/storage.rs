@@ -177,6 +177,7 @@ fn layout() -> Layout {
             sort: Some("date_local".into()),
             counted: Some(Counted { column: "count".into(), statuses: vec!["publish".into()] }),
             only_kind: None,
+            inside: None,
         }],
         counts: vec![],
     }

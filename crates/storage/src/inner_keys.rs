@@ -66,9 +66,7 @@ fn retain(value: &mut Value, path: &[JsonStep], stays: &dyn Fn(i64) -> bool) {
     };
     match (step, value) {
         (JsonStep::Member(name), Value::Object(members)) => {
-            if members.get_mut(&**name).is_some_and(|member| !kept(member)) {
-                members.shift_remove(&**name);
-            }
+            members.retain(|own, member| **own != **name || kept(member));
         }
         (JsonStep::Each, Value::Array(items)) => items.retain_mut(kept),
         (JsonStep::Each, Value::Object(members)) => members.retain(|_, member| kept(member)),

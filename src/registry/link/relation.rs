@@ -100,7 +100,8 @@ impl Linker<'_> {
         }
         let list = is_list(doc);
         let fits = match kind {
-            PropertyKind::Integer => !text && !(*inside && resource.key_is_text),
+            PropertyKind::Integer if *inside && resource.key_is_text => false,
+            PropertyKind::Integer => !text,
             PropertyKind::Text => text && !inside,
             PropertyKind::Json => list && !text && !resource.key_is_text,
             PropertyKind::Number | PropertyKind::Boolean | PropertyKind::Time => false,
