@@ -2,6 +2,7 @@
 
 use super::ids::{ExportIds, IdMap, assign_ids, may_stay};
 use super::items::{ExportItem, ExportSummary};
+use super::properties::OwnType;
 use super::{BATCH, ImportReport, SiteImport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
@@ -46,6 +47,8 @@ pub(super) struct Importer<'a> {
     pub numbered: HashMap<i64, i64>,
     /// The kinds of rows that values of fields refer to, by the keys of the fields.
     pub fields: HashMap<String, FieldTarget>,
+    /// The types of own properties, by resource and name, as they were needed; `None`: no document shows the property.
+    pub own_types: HashMap<(usize, String), Option<OwnType>>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     pub parents: Vec<(String, i64, String)>,
     /// Languages and translations of terms, to be set when every term is there: group, language, number in the file.
@@ -147,6 +150,7 @@ impl<'a> Importer<'a> {
             slugs,
             numbered: HashMap::new(),
             fields: fields::targets(&registry.field_groups),
+            own_types: HashMap::new(),
             parents: Vec::new(),
             spoken: Vec::new(),
             unnamed: Vec::new(),

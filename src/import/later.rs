@@ -3,13 +3,14 @@
 
 use super::BATCH;
 use super::importer::Importer;
+use super::properties::taking;
 use crate::boot::BootError;
 use crate::records::{self, Record, is_in, meta_space};
 use crate::registry::columns::seo;
 use crate::registry::fields::FieldNode;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_storage::plan::{Change, DbValue, MetaChange, Put, Target};
+use cms_storage::plan::{Change, DbValue, EdgePlan, MetaChange, Name, Put, Target};
 use cms_text::php;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -59,6 +60,8 @@ impl Importer<'_> {
         let groups = resource.fields.iter().flat_map(|fields| &fields.groups);
         let mut keys: BTreeSet<String> = of_seo.into_iter().flatten().chain(of_columns).collect();
         groups.for_each(|group| group_keys(&self.registry.field_groups[*group].fields, &mut keys));
+        let own = resource.properties.iter().map(|property| &property.name);
+        keys.extend(own.filter(|name| taking(self.registry, resource, name).is_some()).cloned());
         keys
     }
 
@@ -71,17 +74,27 @@ impl Importer<'_> {
         }
         values.retain(|_, of| of.iter().any(|(key, _)| keys.contains(key)));
         let rows = snapshot.rows(&records::plan(resource, is_in("id", values.keys().copied())))?;
+        let rels = resource.relations.iter().filter(|relation| relation.is_list());
+        let of = EdgePlan {
+            rels: rels.map(|own| own.rel.clone()).collect(),
+            of: values.keys().copied().collect(),
+            reverse: false,
+        };
+        let linked: BTreeSet<(i64, Name)> = snapshot.edges(&of)?.into_iter().map(|edge| (edge.src, edge.rel)).collect();
         drop(snapshot);
         for row in &rows {
             let record = Record { resource, row };
             let Some(own) = values.get(&record.id()) else { continue };
             let mut set = self.imported(resource, own);
             set.extend(self.seo_columns(resource, own));
+            let (columns, mut edges) = self.own_values(resource, own);
+            set.extend(columns);
             set.retain(|(column, _)| is_unset(record, column));
+            edges.retain(|(rel, _)| !linked.contains(&(record.id(), rel.clone())));
             let meta = self.group_values(resource, own);
-            if !set.is_empty() || !meta.is_empty() {
+            if !set.is_empty() || !edges.is_empty() || !meta.is_empty() {
                 let target = Target::Existing { key: DbValue::Int(record.id()), expect: None };
-                self.pending.push(Change::Put(Put { meta, ..Put::new(resource.table.clone(), target, set) }));
+                self.pending.push(Change::Put(Put { meta, edges, ..Put::new(resource.table.clone(), target, set) }));
                 self.report.later += 1;
             }
         }

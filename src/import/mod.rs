@@ -20,6 +20,7 @@ pub mod items;
 mod later;
 pub mod live;
 mod names;
+mod properties;
 pub mod propose;
 mod records;
 mod references;

@@ -2,6 +2,7 @@
 
 use super::importer::{Importer, WAITING, slug_key};
 use super::items::{Comment, ExportRecord, TermRef};
+use super::properties::taking;
 use crate::boot::BootError;
 use crate::families::{Columns, column, comment, content, text_column};
 use crate::files::kinds;
@@ -61,6 +62,9 @@ impl<'a> Importer<'a> {
             change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
             change.set.extend(imported);
             change.set.extend(self.seo_columns(resource, &record.meta));
+            let (own, lists) = self.own_values(resource, &record.meta);
+            change.set.extend(own);
+            edges.extend(lists);
             self.default_terms(resource, &record, &mut edges);
         }
         change.edges = edges.into_iter().collect();
@@ -346,7 +350,8 @@ impl<'a> Importer<'a> {
             let seo = &self.registry.declaration.seo.import;
             let takes = |r: &Resource| {
                 let told = seo.contains_key(key) && r.column(seo_columns::VALUES).is_some();
-                told || r.declared.import.values().any(|from| from.meta == *key)
+                told || taking(self.registry, r, key).is_some()
+                    || r.declared.import.values().any(|from| from.meta == *key)
             };
             let imported = || resource.is_some_and(takes);
             match declared {

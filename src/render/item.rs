@@ -131,7 +131,7 @@ impl Item<'_> {
         for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
             let there = self.batch.edges.get(&(relation.rel.clone(), self.record.id()));
             if let (RelationPlace::Inside(keys), Some(there)) = (&relation.place, there) {
-                keys.retain(&mut value, |key| there.contains(&key));
+                keys.replace(&mut value, |key| Some(key).filter(|key| there.contains(key)));
             }
         }
         value

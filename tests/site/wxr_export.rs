@@ -1,6 +1,7 @@
 //! The way back: `cms-server export --wxr` writes what WordPress and `import` read.
 
 use super::media::{fetch, png, upload};
+use super::own_types::{folder, make};
 use super::revisions::recipes;
 use super::server::{Server, run, stdout};
 use serde_json::{Value, json};
@@ -45,8 +46,8 @@ fn meta<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
     behind.filter_map(|(_, rest)| rest.split("]]></wp:meta_value>").next()).collect()
 }
 
-/// Exports a site, imports that into an empty one with the same declarations, and exports that; without the address of each.
-fn twice(server: &Server) -> [String; 2] {
+/// An empty site with the declarations of another one.
+fn again(server: &Server) -> Server {
     let folder = TempDir::new().expect("a folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
     let declared = fs::read_dir(server.path("schemas")).expect("a folder").map(|file| file.expect("a file").path());
@@ -54,7 +55,12 @@ fn twice(server: &Server) -> [String; 2] {
         let own = file.strip_prefix(server.path("")).expect("a file of the folder");
         fs::copy(&file, folder.path().join(own)).expect("a copy");
     }
-    let other = Server::over(folder, &[&format!("site.prefix={}", server.prefix)]);
+    Server::over(folder, &[&format!("site.prefix={}", server.prefix)])
+}
+
+/// Exports a site, imports that into an empty one with the same declarations, and exports that; without the address of each.
+fn twice(server: &Server) -> [String; 2] {
+    let other = again(server);
     exported(server, "first.xml", &[]);
     imported(&other, &server.path("first.xml"));
     exported(&other, "second.xml", &[]);
@@ -138,6 +144,47 @@ fn a_site_of_plugins_comes_back_whole() {
     let own = |line: &&String| ["[\"seo_values\"]", "[\"noindex\"]"].iter().any(|key| line.contains(key));
     let differences: Vec<&String> = source.symmetric_difference(&export).filter(|line| !own(line)).collect();
     assert!(source.len() > 1000 && differences.is_empty(), "{differences:#?}");
+}
+
+#[test]
+fn own_properties_come_back_as_they_were() {
+    let of = |to: &str| json!({"type": "integer", "x-relation": {"to": to}});
+    let properties = json!({
+        "minutes": {"type": "integer"}, "price": {"type": "number"}, "vegan": {"type": "boolean"},
+        "season": {"type": "string", "enum": ["summer", "winter"]}, "when": {"type": "string", "format": "date-time"},
+        "words": {"type": "array", "items": {"type": "string"}}, "sizes": {"type": "object", "additionalProperties": true},
+        "cook": of("users"), "next": of("dishes"),
+        "beside": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "dishes"}},
+        "steps": {"type": "array", "items": {"type": "object", "properties": {"text": {"type": "string"}, "of": of("dishes")}}},
+    });
+    let server = Server::over(folder(&[("dishes", "content", properties, "")]), &["site.prefix=wp"]);
+    let first = make(&server, "dishes", json!({"title": "first", "status": "publish"}));
+    let whole = json!({"title": "whole", "status": "publish", "minutes": 20, "price": 5.5, "vegan": true, "season": "winter",
+        "when": "2024-05-06T07:08:09", "words": ["a", "7"], "sizes": {"0": 1, "b": []}, "cook": 1, "next": first,
+        "beside": [first], "steps": [{"text": "cut", "of": first}, {"text": "9"}]});
+    let empty = json!({"title": "empty", "status": "publish", "vegan": false, "words": [], "sizes": {}});
+    let ids = [make(&server, "dishes", whole), make(&server, "dishes", empty), first];
+    let shown = |server: &Server| {
+        let one = |id: &i64| server.admin("GET", &format!("/own/v1/dishes/{id}?context=edit"), None);
+        ids.iter().map(one).map(|item| item.text.replace(&server.site, "")).collect::<Vec<_>>()
+    };
+    let (before, other) = (shown(&server), again(&server));
+    exported(&server, "first.xml", &[]);
+    let report = imported(&other, &server.path("first.xml"));
+    assert_eq!(shown(&other), before, "{report}");
+    for key in ["minutes", "steps", "beside"] {
+        assert!(!report.contains(key), "{key} is shown: {report}");
+    }
+
+    // A value that does not fit is counted; its property is unset.
+    let text =
+        fs::read_to_string(server.path("first.xml")).expect("an export").replace("<![CDATA[20]]>", "<![CDATA[soon]]>");
+    fs::write(server.path("odd.xml"), text).expect("a file");
+    let odd = again(&server);
+    let report = imported(&odd, &server.path("odd.xml"));
+    assert!(report.contains("minutes"), "{report}");
+    let item = odd.admin("GET", &format!("/own/v1/dishes/{}", ids[0]), None).body;
+    assert_eq!((&item["minutes"], &item["price"]), (&Value::Null, &json!(5.5)));
 }
 
 #[test]

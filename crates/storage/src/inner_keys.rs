@@ -29,9 +29,9 @@ impl InnerKeys {
         found
     }
 
-    /// Takes the keys out of a value that are not to stay: from a list, or with their member.
-    pub fn retain(&self, value: &mut Value, stays: impl Fn(i64) -> bool) {
-        retain(value, &self.path, &stays);
+    /// Puts other keys in place of those in a value. One without another leaves its list, or goes with its member.
+    pub fn replace(&self, value: &mut Value, other: impl Fn(i64) -> Option<i64>) {
+        replace(value, &self.path, &other);
     }
 
     /// The keys in the text of a value.
@@ -58,18 +58,22 @@ fn gather(value: &Value, path: &[JsonStep], found: &mut Vec<i64>) {
     }
 }
 
-fn retain(value: &mut Value, path: &[JsonStep], stays: &dyn Fn(i64) -> bool) {
+fn replace(value: &mut Value, path: &[JsonStep], other: &dyn Fn(i64) -> Option<i64>) {
     let Some((step, rest)) = path.split_first() else { return };
-    let kept = |value: &mut Value| {
-        retain(value, rest, stays);
-        !rest.is_empty() || key(value).is_none_or(stays)
+    // Whether the value stays.
+    let change = |value: &mut Value| {
+        replace(value, rest, other);
+        let Some(key) = key(value).filter(|_| rest.is_empty()) else { return true };
+        let new = other(key);
+        *value = new.map_or(Value::Null, Value::from);
+        new.is_some()
     };
     match (step, value) {
         (JsonStep::Member(name), Value::Object(members)) => {
-            members.retain(|own, member| **own != **name || kept(member));
+            members.retain(|own, member| **own != **name || change(member));
         }
-        (JsonStep::Each, Value::Array(items)) => items.retain_mut(kept),
-        (JsonStep::Each, Value::Object(members)) => members.retain(|_, member| kept(member)),
+        (JsonStep::Each, Value::Array(items)) => items.retain_mut(change),
+        (JsonStep::Each, Value::Object(members)) => members.retain(|_, member| change(member)),
         _ => {}
     }
 }
@@ -85,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_and_taken_out_at_their_place() {
+    fn keys_are_found_and_replaced_at_their_place() {
         let value = json!({
             "one": 3,
             "list": [5, 3, 5, 0, "7", null],
@@ -104,7 +108,7 @@ mod tests {
             let keys = keys(path);
             assert_eq!(keys.of(&value), found, "{path:?}");
             let mut value = value.clone();
-            keys.retain(&mut value, |key| key != 3);
+            keys.replace(&mut value, |key| Some(key).filter(|key| *key != 3));
             assert_eq!(value[path[0]], without_3, "{path:?}");
         }
     }
