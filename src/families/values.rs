@@ -154,15 +154,23 @@ pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Va
     Ok(wanted)
 }
 
+/// Most items to which the keys of one relation inside a value lead.
+const MOST_INSIDE: usize = 1000;
+
 /// The rows exist to which the keys inside a value lead.
 ///
 /// # Errors
-/// As [`related`].
+/// As [`related`], and there are more than [`MOST_INSIDE`].
 pub fn check_inside(edit: &RowEdit<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     for index in &property.inner_relations {
-        if let RelationPlace::Inside(keys) = &edit.resource.relations[*index].place {
-            related(edit, property, *index, &json!(keys.of(value)))?;
+        let relation = &edit.resource.relations[*index];
+        let RelationPlace::Inside(keys) = &relation.place else { continue };
+        let keys = keys.of(value);
+        if keys.len() > MOST_INSIDE {
+            let message = format!("`{}` names more than {MOST_INSIDE} items.", relation.property);
+            return Err(ApiError::invalid_one(&property.name, message));
         }
+        related(edit, property, *index, &json!(keys))?;
     }
     Ok(())
 }

@@ -91,7 +91,7 @@ impl Importer<'_> {
     fn with_targets(&self, resource: &Resource, property: &Property, mut value: Value) -> Value {
         let column = resource.relations.iter().find(|own| own.is_column() && own.property == property.name);
         if let (Some(relation), Some(id)) = (column, value.as_i64()) {
-            value = json!(self.target_in(relation.to, id));
+            value = json!(Some(self.target_in(relation.to, id)).filter(|id| *id != 0));
         }
         for relation in property.inner_relations.iter().map(|at| &resource.relations[*at]) {
             if let RelationPlace::Inside(keys) = &relation.place {

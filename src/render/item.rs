@@ -15,6 +15,7 @@ use cms_text::dress::UniqueNames;
 use cms_text::time::format_local;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// One row on its way to a document.
@@ -131,6 +132,7 @@ impl Item<'_> {
         for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
             let there = self.batch.edges.get(&(relation.rel.clone(), self.record.id()));
             if let (RelationPlace::Inside(keys), Some(there)) = (&relation.place, there) {
+                let there: HashSet<i64> = there.iter().copied().collect();
                 keys.replace(&mut value, |key| Some(key).filter(|key| there.contains(key)));
             }
         }

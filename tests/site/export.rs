@@ -442,7 +442,8 @@ fn imports_are_for_those_who_may() {
 fn circular(prefix: &str) -> Server {
     let own = |to: &str| json!({"type": "integer", "x-relation": {"to": to}});
     let many = |to: &str| json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": to}});
-    let properties = json!({"part_of": own("venues"), "related": many("venues")});
+    let rows = json!({"type": "array", "items": {"type": "object", "properties": {"at": own("venues")}}});
+    let properties = json!({"part_of": own("venues"), "related": many("venues"), "stops": rows});
     let declared = super::own_types::folder(&[("venues", "plain", properties, "")]);
     Server::over(declared, &[&format!("site.prefix={prefix}")])
 }
@@ -450,7 +451,7 @@ fn circular(prefix: &str) -> Server {
 #[test]
 fn items_that_refer_to_each_other_are_imported() {
     let rows = [
-        json!({"id": 6000, "title": "C1", "part_of": 6001, "related": [6000, 6002]}),
+        json!({"id": 6000, "title": "C1", "part_of": 6001, "related": [6000, 6002], "stops": [{"at": 6002}, {"at": 6000}]}),
         json!({"id": 6001, "title": "C2", "part_of": 6000, "related": []}),
         json!({"id": 6002, "title": "Self", "part_of": 6002, "related": [6000, 6001, 6002]}),
     ];
@@ -463,7 +464,10 @@ fn items_that_refer_to_each_other_are_imported() {
         assert!(done.iter().all(|line| line.get("deferred").is_none()), "{query}: {done:#?}");
         for row in &rows {
             let found = server.get(&format!("/own/v1/venues/{}", row["id"])).body;
-            assert_eq!((&found["part_of"], &found["related"]), (&row["part_of"], &row["related"]), "{query}: {found}");
+            for property in ["part_of", "related", "stops"] {
+                let wanted = row.get(property).unwrap_or(&Value::Null);
+                assert_eq!(found[property], *wanted, "{query}, {property}: {found}");
+            }
         }
     }
     // A reference to nothing is refused as before, and nothing of it is made.

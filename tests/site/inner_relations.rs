@@ -91,6 +91,10 @@ fn keys_inside_values_are_relations() {
         assert_eq!(refused.status, 400, "{}", refused.text);
         assert!(refused.body["data"]["params"]["program"].is_string(), "{}", refused.text);
         assert_eq!(item(one, "")["program"], json!([{"film": new}]));
+        let many: Vec<i64> = (1..=1001).collect();
+        let refused =
+            server.admin("PUT", &format!("/own/v1/{resource}/{one}"), Some(&json!({"program": [{"guests": many}]})));
+        assert_eq!(refused.status, 400, "{}", refused.text);
 
         // A change replaces what it led to.
         server.admin("PUT", &format!("/own/v1/{resource}/{one}"), Some(&json!({"program": [{"film": other}]})));

@@ -1,6 +1,7 @@
 //! Keys of other rows inside a column of JSON. The writer derives edges from them.
 
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The place of keys inside a column of JSON.
@@ -24,8 +25,9 @@ pub enum JsonStep {
 impl InnerKeys {
     /// The keys in a value: each once, in their order.
     pub fn of(&self, value: &Value) -> Vec<i64> {
-        let mut found = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         gather(value, &self.path, &mut found);
+        found.retain(|key| seen.insert(*key));
         found
     }
 
@@ -46,7 +48,7 @@ fn key(value: &Value) -> Option<i64> {
 
 fn gather(value: &Value, path: &[JsonStep], found: &mut Vec<i64>) {
     match (path.split_first(), value) {
-        (None, value) => found.extend(key(value).filter(|key| !found.contains(key))),
+        (None, value) => found.extend(key(value)),
         (Some((JsonStep::Member(name), rest)), Value::Object(members)) => {
             members.get(&**name).into_iter().for_each(|member| gather(member, rest, found));
         }

@@ -7,8 +7,9 @@ use crate::error::ApiError;
 use crate::records::{self, columns};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{RelationPlace, Resource};
 use crate::scope::Scope;
+use cms_storage::InnerKeys;
 use cms_storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -16,6 +17,8 @@ use std::collections::{HashMap, HashSet};
 /// A property of a resource by which an item refers to others that have to be there.
 pub struct ItemReference<'r> {
     property: &'r str,
+    /// The place of the keys, where they are inside the property's value.
+    inside: Option<&'r InnerKeys>,
     table: &'r str,
     key: &'r str,
     filter: Cond,
@@ -30,7 +33,11 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemRefer
         let to = &registry.resources[relation.to];
         let own = relation.to == resource.index;
         ItemReference {
-            property: &relation.property,
+            property: relation.holder(),
+            inside: match &relation.place {
+                RelationPlace::Inside(keys) => Some(keys),
+                RelationPlace::Column | RelationPlace::List => None,
+            },
             table: &to.table,
             key: &to.key,
             filter: records::own_rows(to),
@@ -41,7 +48,7 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemRefer
     let placed = resource.is_taxonomy() || resource.is_content() && !free;
     let above = resource.property_of_column(record::PARENT).filter(|_| placed).map(|property| {
         let filter = if resource.is_taxonomy() { records::own_rows(resource) } else { records::always() };
-        ItemReference { property: &property.name, table: &resource.table, key: ID, filter, own: true }
+        ItemReference { property: &property.name, inside: None, table: &resource.table, key: ID, filter, own: true }
     });
     relations.chain(above).collect()
 }
@@ -61,20 +68,25 @@ fn key(value: &Value) -> Option<String> {
 
 impl ItemReference<'_> {
     /// The keys that a document has in the property.
-    pub fn keys<'d>(&self, document: &'d Map<String, Value>) -> impl Iterator<Item = (String, &'d Value)> {
-        let value = document.get(self.property);
-        let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let one = value.filter(|value| !value.is_array());
-        one.into_iter().chain(list).filter_map(|value| Some((key(value)?, value)))
+    pub fn keys(&self, document: &Map<String, Value>) -> Vec<(String, DbValue)> {
+        let stored = |value: &Value| {
+            let key = key(value)?;
+            let stored = value.as_i64().map_or_else(|| records::txt(&key), DbValue::Int);
+            Some((key, stored))
+        };
+        match (self.inside, document.get(self.property)) {
+            (_, None) => Vec::new(),
+            (Some(inside), Some(value)) => {
+                inside.of(value).into_iter().map(|key| (key.to_string(), DbValue::Int(key))).collect()
+            }
+            (None, Some(Value::Array(list))) => list.iter().filter_map(stored).collect(),
+            (None, Some(one)) => stored(one).into_iter().collect(),
+        }
     }
 
     /// Those of the keys of which there is no item.
     fn missing(&self, scope: &Scope, document: &Map<String, Value>) -> Result<HashSet<String>, ApiError> {
-        let mut wanted: HashMap<String, DbValue> = HashMap::new();
-        for (key, value) in self.keys(document) {
-            let stored = value.as_i64().map_or_else(|| records::txt(&key), DbValue::Int);
-            wanted.insert(key, stored);
-        }
+        let mut wanted: HashMap<String, DbValue> = self.keys(document).into_iter().collect();
         if wanted.is_empty() {
             return Ok(HashSet::new());
         }
@@ -100,9 +112,16 @@ pub fn defer(
         if missing.is_empty() {
             continue;
         }
-        deferred.push(reference.property.to_owned());
-        match document.get_mut(reference.property) {
-            Some(Value::Array(list)) => list.retain(|value| key(value).is_none_or(|key| !missing.contains(&key))),
+        if !deferred.iter().any(|property| property == reference.property) {
+            deferred.push(reference.property.to_owned());
+        }
+        match (reference.inside, document.get_mut(reference.property)) {
+            (Some(inside), Some(value)) => {
+                inside.replace(value, |key| Some(key).filter(|key| !missing.contains(&key.to_string())));
+            }
+            (None, Some(Value::Array(list))) => {
+                list.retain(|value| key(value).is_none_or(|key| !missing.contains(&key)))
+            }
             _ => drop(document.remove(reference.property)),
         }
     }
