@@ -113,6 +113,32 @@ fn keys_inside_values_are_relations() {
 }
 
 #[test]
+fn links_show_no_keys_that_the_document_hides() {
+    let of = json!({"type": "integer", "x-relation": {"to": "users", "embeddable": true}});
+    let list =
+        json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "users", "embeddable": true}});
+    let properties = json!({
+        "crew": {"type": "object", "properties": {"head": of}, "context": ["edit"]},
+        "guests": list,
+        "hosts": list.as_object().map(|list| {
+            let mut list = list.clone();
+            list.insert("context".into(), json!(["edit"]));
+            list
+        }),
+    });
+    let server = Server::over(folder(&[("evenings", "content", properties, "")]), &[]);
+    let body = json!({"title": "x", "status": "publish", "crew": {"head": 1}, "guests": [1], "hosts": [1]});
+    let path = format!("/own/v1/evenings/{}", make(&server, "evenings", body));
+    let links = |item: &Value| -> Vec<String> {
+        let links = item["_links"].as_object().expect("links").keys();
+        links.filter(|rel| ["crew.head", "guests", "hosts"].contains(&rel.as_str())).cloned().collect()
+    };
+    assert_eq!(links(&server.get(&path).body), ["guests"]);
+    let edited = server.admin("GET", &format!("{path}?context=edit"), None).body;
+    assert_eq!(links(&edited), ["crew.head", "guests", "hosts"], "{edited}");
+}
+
+#[test]
 fn deletions_follow_keys_inside_values() {
     let server = Server::over(evenings(true), &[]);
     for resource in RESOURCES {
