@@ -8,7 +8,7 @@ use crate::error::ApiError;
 use crate::records::{self, columns, is_in};
 use crate::registry::columns::{record, term};
 use crate::registry::name;
-use crate::registry::resource::{Property, PropertySource, Relation, RelationPlace, Resource};
+use crate::registry::resource::{Property, PropertySource, Relation, Resource};
 use crate::scope::Scope;
 use cms_declaration::Family;
 use cms_storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
@@ -164,7 +164,7 @@ const MOST_INSIDE: usize = 1000;
 pub fn check_inside(edit: &RowEdit<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     for index in &property.inner_relations {
         let relation = &edit.resource.relations[*index];
-        let RelationPlace::Inside(keys) = &relation.place else { continue };
+        let Some(keys) = relation.inner_keys() else { continue };
         let keys = keys.of(value);
         if keys.len() > MOST_INSIDE {
             let message = format!("`{}` names more than {MOST_INSIDE} items.", relation.property);

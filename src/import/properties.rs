@@ -5,7 +5,7 @@ use crate::families::Columns;
 use crate::records::txt;
 use crate::registry::Registry;
 use crate::registry::meta::MetaType;
-use crate::registry::resource::{Property, PropertyKind, PropertySource, RelationPlace, Resource};
+use crate::registry::resource::{Property, PropertyKind, PropertySource, Resource};
 use cms_declaration::Meta;
 use cms_storage::plan::{DbValue, Input, Name};
 use cms_text::time::parse_datetime;
@@ -45,8 +45,12 @@ impl Importer<'_> {
         values: &[(String, String)],
     ) -> (Columns, Vec<(Name, Vec<i64>)>) {
         let (mut set, mut lists) = (Columns::new(), Vec::new());
-        for (key, text) in values {
-            let Some(property) = taking(self.registry, resource, key) else { continue };
+        for property in &resource.properties {
+            let key = &property.name;
+            let Some((_, text)) = values.iter().find(|(own, _)| own == key) else { continue };
+            if taking(self.registry, resource, key).is_none() {
+                continue;
+            }
             let read = self.own_value(resource, property, text);
             match (&property.source, read, &property.column) {
                 (_, None, _) => *self.report.unfit.entry(key.clone()).or_default() += 1,
@@ -94,7 +98,7 @@ impl Importer<'_> {
             value = json!(Some(self.target_in(relation.to, id)).filter(|id| *id != 0));
         }
         for relation in property.inner_relations.iter().map(|at| &resource.relations[*at]) {
-            if let RelationPlace::Inside(keys) = &relation.place {
+            if let Some(keys) = relation.inner_keys() {
                 keys.replace(&mut value, |id| Some(self.target_in(relation.to, id)).filter(|id| *id != 0));
             }
         }

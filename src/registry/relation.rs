@@ -48,9 +48,17 @@ impl Relation {
         self.place == RelationPlace::Column
     }
 
+    /// The place of the keys inside the value that holds them; `None`: they are not inside one.
+    pub fn inner_keys(&self) -> Option<&InnerKeys> {
+        match &self.place {
+            RelationPlace::Inside(keys) => Some(keys),
+            RelationPlace::Column | RelationPlace::List => None,
+        }
+    }
+
     /// Whether the keys are inside a value.
     pub fn is_inside(&self) -> bool {
-        matches!(self.place, RelationPlace::Inside(_))
+        self.inner_keys().is_some()
     }
 
     /// The property of the resource that shows the keys.

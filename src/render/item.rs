@@ -7,7 +7,7 @@ use crate::records::{Record, int};
 use crate::registry::args::{SpellingDirection, convert_spelling};
 use crate::registry::fields::GroupFields;
 use crate::registry::meta::empty;
-use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, RelationPlace, Resource};
+use crate::registry::resource::{Context, Property, PropertyKind, PropertySource, Resource};
 use crate::scope::Scope;
 use cms_declaration::{Family, Meta};
 use cms_storage::plan::DbValue;
@@ -131,7 +131,7 @@ impl Item<'_> {
     fn without_lost_keys(&self, property: &Property, mut value: Value) -> Value {
         for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
             let there = self.batch.edges.get(&(relation.rel.clone(), self.record.id()));
-            if let (RelationPlace::Inside(keys), Some(there)) = (&relation.place, there) {
+            if let Some((keys, there)) = relation.inner_keys().zip(there) {
                 let there: HashSet<i64> = there.iter().copied().collect();
                 keys.replace(&mut value, |key| Some(key).filter(|key| there.contains(key)));
             }

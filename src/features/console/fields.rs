@@ -6,7 +6,7 @@ use crate::registry::Registry;
 use crate::registry::args::{ArgRole, Filter};
 use crate::registry::criteria::Criteria;
 use crate::registry::entries::key_name;
-use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, RelationPlace, Resource};
+use crate::registry::resource::{Link, LinkTarget, Property, PropertyKind, PropertySource, Resource};
 use crate::registry::roles::Roles;
 use crate::registry::views::{self, humanize_name};
 use cms_declaration::{FieldView, LabelSource};
@@ -84,7 +84,7 @@ impl FieldContext<'_> {
                 hints.insert(format!("{name}.{}", inner.path), Value::Object(self.declared(&inner.view)));
             }
             for relation in property.inner_relations.iter().map(|at| &self.resource.relations[*at]) {
-                let RelationPlace::Inside(keys) = &relation.place else { continue };
+                let Some(keys) = relation.inner_keys() else { continue };
                 let to = &self.registry.resources[relation.to].name;
                 let (path, many) = match keys.path.split_last() {
                     Some((JsonStep::Each, above)) => (above, true),

@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use crate::records::{self, columns};
 use crate::registry::columns::{ID, record};
 use crate::registry::name;
-use crate::registry::resource::{RelationPlace, Resource};
+use crate::registry::resource::Resource;
 use crate::scope::Scope;
 use cms_storage::InnerKeys;
 use cms_storage::plan::{Cond, DbValue};
@@ -34,10 +34,7 @@ pub fn references<'r>(scope: &'r Scope, resource: &'r Resource) -> Vec<ItemRefer
         let own = relation.to == resource.index;
         ItemReference {
             property: relation.holder(),
-            inside: match &relation.place {
-                RelationPlace::Inside(keys) => Some(keys),
-                RelationPlace::Column | RelationPlace::List => None,
-            },
+            inside: relation.inner_keys(),
             table: &to.table,
             key: &to.key,
             filter: records::own_rows(to),

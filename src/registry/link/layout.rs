@@ -47,10 +47,7 @@ impl Linker<'_> {
                     sort: if content { Some(name("date_local")) } else { self.default_sort(resource, &layout) },
                     counted: (content && target.is_taxonomy()).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
-                    inside: match &relation.place {
-                        RelationPlace::Inside(keys) => Some(keys.clone()),
-                        RelationPlace::Column | RelationPlace::List => None,
-                    },
+                    inside: relation.inner_keys().cloned(),
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {
                     layout.relations.push(def);
