@@ -22,7 +22,7 @@ use cms_storage::{Snapshot, typed_row};
 use cms_text::php;
 use cms_text::time::format_local;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The space of the meta values of records.
@@ -403,7 +403,8 @@ fn language_terms(registry: &Registry, record: Record<'_>) -> Vec<TermRef> {
     let named = from.into_iter().filter(|(taxonomy, _)| !taxonomy.is_empty());
     let term = |(taxonomy, column): (&String, &String)| {
         let slug = Some(record.text(column)).filter(|slug| !slug.is_empty())?.to_owned();
-        Some(TermRef { taxonomy: taxonomy.clone(), name: slug.clone(), slug })
+        let name = languages.find(&slug).map_or_else(|| slug.clone(), |language| language.name.clone());
+        Some(TermRef { taxonomy: taxonomy.clone(), name, slug })
     };
     named.filter_map(term).collect()
 }
@@ -454,12 +455,14 @@ fn own_values(trashed: bool, row: &RecordRow, extra: &Value, old: Option<Vec<(St
     if let Some(details) = extra.get("media_details").filter(|details| details.get("width").is_some()) {
         set("_wp_attachment_metadata", php::serialize(details));
     }
-    for (slug, date) in old.unwrap_or_default() {
-        match slug == row.slug {
-            true => set("_wp_old_date", format_local(date)[..10].to_owned()),
-            false => set("_wp_old_slug", slug),
-        }
-    }
+    // WordPress keeps slugs and days apart.
+    let day = |date: i64| format_local(date)[..10].to_owned();
+    let old = old.unwrap_or_default();
+    let days: BTreeSet<String> =
+        old.iter().map(|(_, date)| day(*date)).filter(|old| *old != day(row.date_local)).collect();
+    let slugs: BTreeSet<String> = old.into_iter().map(|(slug, _)| slug).filter(|slug| *slug != row.slug).collect();
+    slugs.into_iter().for_each(|slug| set("_wp_old_slug", slug));
+    days.into_iter().for_each(|day| set("_wp_old_date", day));
     values
 }
 

@@ -17,6 +17,7 @@ use cms_text::time::parse_datetime;
 use cms_text::{html_policy, php, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 /// The status that exports give comments that went to the trash with their record.
@@ -147,9 +148,10 @@ impl<'a> Importer<'a> {
         edges
     }
 
-    /// The changes that store the addresses that a record had where it comes from: by other slugs, and by other dates.
+    /// The changes that store the addresses that a record had where it comes from: each of its slugs at each of its dates, as
+    /// nothing there says which belong together.
     fn old_addresses(
-        &self,
+        &mut self,
         record: &ExportRecord,
         resource: Option<&Resource>,
         scope: &Arc<str>,
@@ -158,15 +160,28 @@ impl<'a> Importer<'a> {
         if !resource.is_some_and(Resource::viewable) {
             return Vec::new();
         }
-        let date = self.dates(record).local;
         let of = |key: &'static str| record.meta.iter().filter(move |(own, value)| own == key && !value.is_empty());
-        let slugs = of(OLD_SLUG).filter(|(_, slug)| slug.len() <= SlugClaim::LONGEST).map(|(_, slug)| (&**slug, date));
-        let days = of(OLD_DATE).filter_map(|(_, day)| {
-            let day = parse_datetime(&format!("{day}T00:00:00"))?;
-            Some((&*record.slug, day.wall))
-        });
-        let all = slugs.chain(days.filter(|_| !record.slug.is_empty()));
-        all.flat_map(|(slug, date)| content::old::entry(scope.clone(), slug, date, DbValue::Int(id))).collect()
+        let date = self.dates(record).local;
+        let (slugs, long): (Vec<&str>, Vec<&str>) =
+            of(OLD_SLUG).map(|(_, slug)| slug.as_str()).partition(|slug| slug.len() <= SlugClaim::LONGEST);
+        let (days, other): (Vec<_>, Vec<_>) =
+            of(OLD_DATE).map(|(_, day)| parse_datetime(&format!("{day}T00:00:00"))).partition(Option::is_some);
+        let dates = || iter::once(date).chain(days.iter().flatten().map(|day| day.wall));
+        let own = iter::once(&*record.slug).filter(|slug| !slug.is_empty());
+        let all = own.chain(slugs).flat_map(|slug| dates().map(move |date| (slug, date)));
+        let mut all = all.filter(|address| *address != (&*record.slug, date));
+        let changes = all.by_ref().take(MOST_OLD_ADDRESSES);
+        let changes = changes.flat_map(|(slug, at)| content::old::entry(scope.clone(), slug, at, DbValue::Int(id)));
+        let changes = changes.collect();
+        let lost = long.len() + other.len() + all.count();
+        if lost > 0 {
+            *self
+                .report
+                .left_out
+                .entry("old addresses: too many of one record, or no slug or date".into())
+                .or_default() += lost as u64;
+        }
+        changes
     }
 
     /// The column with what a taxonomy says of languages and translations.
@@ -375,6 +390,8 @@ impl<'a> Importer<'a> {
 
 /// Meta keys of the slugs and the days (`2024-05-06`) that a record had.
 const OLD_SLUG: &str = "_wp_old_slug";
+/// Addresses of one record that an import brings.
+const MOST_OLD_ADDRESSES: usize = 500;
 const OLD_DATE: &str = "_wp_old_date";
 
 /// Meta keys of WordPress's own whose values are columns of a record, or say of its file what the file itself says.

@@ -15,11 +15,18 @@ pub struct Languages {
     /// The column with the name that translations of each other share.
     pub group: String,
     pub default: String,
-    /// Slugs of all of them.
-    pub slugs: Vec<String>,
-    /// Their tags, in the same order.
-    pub tags: Vec<String>,
+    pub all: Vec<Language>,
     pub import: LanguageImport,
+}
+
+/// A declared language.
+#[derive(Clone, Debug)]
+pub struct Language {
+    pub slug: String,
+    /// Its name for readers.
+    pub name: String,
+    /// Its tag on the web, such as `de-DE`.
+    pub tag: String,
 }
 
 impl Languages {
@@ -28,28 +35,35 @@ impl Languages {
         let (resource, options) =
             resources.iter().find_map(|resource| Some((resource, resource.declared.options.languages.as_ref()?)))?;
         let entries = entries(resource);
-        let slug = |entry: &Value| entry["slug"].as_str().map(str::to_owned);
-        let slugs: Vec<String> = entries.iter().filter_map(slug).collect();
+        let language = |entry: &Value| {
+            let slug = entry["slug"].as_str()?.to_owned();
+            let name = entry["name"].as_str().unwrap_or(&slug).to_owned();
+            Some(Language { slug, name, tag: tag(entry) })
+        };
+        let all: Vec<Language> = entries.iter().filter_map(language).collect();
         let named = Some(&options.default).filter(|default| !default.is_empty());
         Some(Languages {
             column: options.property.clone(),
             group: options.group.clone(),
-            default: named.or(slugs.first()).cloned().unwrap_or_default(),
-            slugs,
-            tags: entries.iter().filter(|entry| entry["slug"].is_string()).map(tag).collect(),
+            default: named.or(all.first().map(|first| &first.slug)).cloned().unwrap_or_default(),
+            all,
             import: options.import.clone(),
         })
     }
 
     /// The language that a text names: the default one where it names none.
     pub fn named<'l>(&'l self, text: &str) -> &'l str {
-        self.slugs.iter().find(|slug| *slug == text).unwrap_or(&self.default)
+        self.find(text).map_or(&self.default, |language| &language.slug)
     }
 
     /// The tag of a language on the web, such as `de-DE`.
     pub fn tag<'l>(&'l self, slug: &'l str) -> &'l str {
-        let known = self.slugs.iter().zip(&self.tags).find(|(own, _)| *own == slug);
-        known.map_or(slug, |(_, tag)| tag)
+        self.find(slug).map_or(slug, |language| &language.tag)
+    }
+
+    /// The language of this slug.
+    pub fn find(&self, slug: &str) -> Option<&Language> {
+        self.all.iter().find(|language| language.slug == slug)
     }
 
     /// The first part of the addresses of a language; the default one has none.
@@ -82,14 +96,18 @@ pub fn tag(entry: &Value) -> String {
 mod tests {
     use super::*;
 
+    fn language(tag: &str) -> Language {
+        let slug = tag.strip_suffix("-GB").or(tag.strip_suffix("-DE")).unwrap_or(tag).to_lowercase();
+        Language { name: slug.clone(), slug, tag: tag.to_owned() }
+    }
+
     #[test]
     fn a_path_begins_with_another_language_or_has_the_default_one() {
         let languages = Languages {
             column: "lang".into(),
             group: "group".into(),
             default: "en".into(),
-            slugs: ["en", "de", "pt-br"].map(str::to_owned).to_vec(),
-            tags: ["en-GB", "de-DE", "pt-BR"].map(str::to_owned).to_vec(),
+            all: ["en-GB", "de-DE", "pt-BR"].map(language).to_vec(),
             import: LanguageImport::default(),
         };
         for (path, found) in [

@@ -187,7 +187,9 @@ fn an_import_brings_the_addresses_of_the_old_site() {
     args.extend(["import", file.to_str().expect("a path")]);
     let report = stdout(&args, "");
     assert!(!report.contains("_wp_old"), "{report}");
-    for old in ["/2020/01/older/", "/2020/01/oldest", "/2019/03/now/", "/?p=801"] {
+    // Nothing says when the record had which slug.
+    for old in ["/2020/01/older/", "/2020/01/oldest", "/2019/03/now/", "/2019/03/older/", "/2019/03/oldest/", "/?p=801"]
+    {
         moved(&server, old, "/2020/01/now/");
     }
 }

@@ -44,7 +44,7 @@ impl Translations {
         if groups.is_empty() {
             return Ok(Translations::default());
         }
-        let most = groups.len().saturating_mul(languages.slugs.len()) as u64;
+        let most = groups.len().saturating_mul(languages.all.len()) as u64;
         let among = Cond::In(column, groups.into_iter().map(txt).collect());
         let filter = records::all([listed.filter, among]);
         let order = vec![Order::Column(name(ID), false)];
