@@ -344,9 +344,7 @@ impl Services {
 
     /// Gives an empty database what every site has: the default terms.
     pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
-        for taxonomy in registry.taxonomies() {
-            let Some(setting) = &taxonomy.declared.default_setting else { continue };
-            let id = registry.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);
+        for (taxonomy, id) in registry.default_terms() {
             let snapshot = self.storage.snapshot()?;
             if records::find(&*snapshot, taxonomy, &DbValue::Int(id))?.is_some() {
                 continue;

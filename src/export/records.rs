@@ -341,7 +341,10 @@ impl<'s> RecordReader<'s> {
         let mut terms = parts.terms.remove(&row.id).unwrap_or_default();
         if !row.format.is_empty() && row.format != "standard" {
             let slug = format!("post-format-{}", row.format);
-            terms.push(TermRef { taxonomy: "post_format".to_owned(), name: slug.clone(), slug });
+            let mut letters = row.format.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
+            let name = first.chain(letters).collect();
+            terms.push(TermRef { taxonomy: "post_format".to_owned(), name, slug });
         }
         terms.extend(typed.into_iter().flat_map(|of| language_terms(registry, of)));
         let mut meta = parts.meta.remove(&row.id).unwrap_or_default();

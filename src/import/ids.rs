@@ -14,6 +14,8 @@ pub(super) struct ExportIds {
     pub records: Vec<i64>,
     pub comments: Vec<i64>,
     pub terms: Vec<i64>,
+    /// Those of terms by taxonomy and slug.
+    pub slugs: HashMap<(String, String), i64>,
     pub users: Vec<i64>,
 }
 
@@ -24,11 +26,13 @@ pub(super) fn may_stay(id: i64) -> bool {
 }
 
 /// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
+/// `free` may be taken over.
 pub(super) fn assign_ids(
     snapshot: &dyn cms_storage::Snapshot,
     table: &str,
     key: &str,
     ids: &[i64],
+    free: &HashSet<i64>,
     known: &HashMap<String, i64>,
     report: &mut ImportReport,
     what: &'static str,
@@ -46,7 +50,7 @@ pub(super) fn assign_ids(
             if before != id {
                 placed.insert((*id, *nth), *before);
             }
-        } else if taken.contains(id) || !may_stay(*id) || *nth > 0 {
+        } else if taken.contains(id) && !free.contains(id) || !may_stay(*id) || *nth > 0 {
             placed.insert((*id, *nth), next);
             // Users and terms that are here already are matched by name later; only real changes of ids are reported.
             if *id > 0 && (table == "record" || table == "comment") {

@@ -3,6 +3,7 @@
 use super::ids::{ExportIds, IdMap, assign_ids, may_stay};
 use super::items::{ExportItem, ExportSummary};
 use super::properties::OwnType;
+use super::records::neutral;
 use super::{BATCH, ImportReport, SiteImport};
 use crate::boot::{BootError, Services, wait};
 use crate::families::{column, content, term};
@@ -11,7 +12,8 @@ use crate::registry::columns::user;
 use crate::registry::fields::{self, FieldTarget};
 use crate::registry::{Registry, name};
 use crate::scope::Settings;
-use cms_storage::plan::{Change, Cond, DbValue, Put, SlugClaim, Target, WritePlan};
+use cms_storage::Snapshot;
+use cms_storage::plan::{Change, Cond, DbValue, Name, Put, SlugClaim, Target, WritePlan};
 use cms_storage::typed_row;
 use cms_text::slug;
 use std::collections::{HashMap, HashSet};
@@ -43,6 +45,8 @@ pub(super) struct Importer<'a> {
     pub importing: i64,
     /// Terms by taxonomy and slug.
     pub slugs: HashMap<(String, String), i64>,
+    /// Default terms of an empty site, by taxonomy: they become the terms of the file that have their ids.
+    pub seeds: HashMap<Name, i64>,
     /// Terms by their numbers in the file.
     pub numbered: HashMap<i64, i64>,
     /// The kinds of rows that values of fields refer to, by the keys of the fields.
@@ -84,6 +88,38 @@ fn importing_user(registry: &Registry, accounts: &[AccountRow], named: Option<&s
     Ok(found.map_or(0, |account| account.id))
 }
 
+/// The terms that are here by taxonomy and slug, those of undeclared taxonomies too; without those that give way.
+fn term_slugs(
+    snapshot: &dyn Snapshot,
+    seeds: &HashMap<Name, i64>,
+) -> Result<HashMap<(String, String), i64>, BootError> {
+    let rows: Vec<(String, String, i64)> = snapshot.rows_as(&columns("term", &["taxonomy", "slug", "id"], always()))?;
+    let staying = rows.into_iter().filter(|(taxonomy, _, id)| seeds.get(&**taxonomy) != Some(id));
+    Ok(staying.map(|(taxonomy, slug, id)| ((taxonomy, slug), id)).collect())
+}
+
+/// The default terms that are as the site was given them, and whose ids the file has for others.
+fn untouched_seeds(
+    registry: &Registry,
+    snapshot: &dyn Snapshot,
+    ids: &ExportIds,
+) -> Result<HashMap<Name, i64>, BootError> {
+    let mut untouched = HashMap::new();
+    for (taxonomy, id) in registry.default_terms() {
+        let kind = &taxonomy.kind;
+        let seed = term::seed(taxonomy, id).slug.and_then(|claim| claim.candidates.first().cloned());
+        let Some(slug) = seed else { continue };
+        let named = |(from, _): &&(String, String)| **from == **kind || *neutral(from) == **kind;
+        let has_id = ids.slugs.iter().any(|(name, own)| named(&name) && *own == id);
+        let has_slug = ids.slugs.keys().any(|name| named(&name) && *name.1 == *slug);
+        let here = Cond::All(vec![eq("id", DbValue::Int(id)), eq("taxonomy", txt(kind)), eq("slug", txt(&slug))]);
+        if has_id && !has_slug && records::exists(snapshot, term::columns::TABLE, here)? {
+            untouched.insert(kind.clone(), id);
+        }
+    }
+    Ok(untouched)
+}
+
 typed_row! {
     user::TABLE;
     struct AccountRow {
@@ -111,8 +147,12 @@ impl<'a> Importer<'a> {
         let source = summary.base_url.clone();
         let known: HashMap<String, i64> =
             snapshot.rows_as(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?;
+        let seeds = if was_empty { untouched_seeds(registry, &*snapshot, ids)? } else { HashMap::new() };
+        let free: HashSet<i64> = seeds.values().copied().collect();
         let mut place = |table: &str, key: &str, what, ids: &[i64]| {
-            assign_ids(&*snapshot, table, key, ids, &known, &mut report, what)
+            let none = HashSet::new();
+            let free = if table == "term" { &free } else { &none };
+            assign_ids(&*snapshot, table, key, ids, free, &known, &mut report, what)
         };
         let records = place("record", "record", "record", &ids.records)?;
         let comments = place("comment", "comment", "comment", &ids.comments)?;
@@ -124,11 +164,7 @@ impl<'a> Importer<'a> {
         let logins = accounts.iter().map(|account| (account.login_key.clone(), account.id)).collect();
         let address = |account: AccountRow| (account.email_key, (account.login, Some(account.id)));
         let addresses = accounts.into_iter().map(address).collect();
-        // Those of taxonomies that nothing declares, too.
-        let slugs: Vec<(String, String, i64)> =
-            snapshot.rows_as(&columns("term", &["taxonomy", "slug", "id"], always()))?;
-        let slug = |(taxonomy, slug, id)| ((taxonomy, slug), id);
-        let slugs: HashMap<(String, String), i64> = slugs.into_iter().map(slug).collect();
+        let slugs = term_slugs(&*snapshot, &seeds)?;
         let own = ids.terms.iter().filter(|id| may_stay(**id));
         let highest = terms.moved.values().chain(slugs.values()).chain(own).copied().max().unwrap_or(0);
         drop(snapshot);
@@ -148,6 +184,7 @@ impl<'a> Importer<'a> {
             authors: (!ids.users.is_empty()).then(HashMap::new),
             importing,
             slugs,
+            seeds,
             numbered: HashMap::new(),
             fields: fields::targets(&registry.field_groups),
             own_types: HashMap::new(),

@@ -96,10 +96,16 @@ pub fn import(
     importer.report.filed = filed;
     site::take(&mut importer, &summary)?;
     site::refer(&importer, &mut summary.widgets);
-    let lost = [("records", importer.records.take_lost()), ("comments", importer.comments.take_lost())];
+    let spaces = [
+        ("records", &importer.records),
+        ("comments", &importer.comments),
+        ("terms", &importer.terms),
+        ("users", &importer.users),
+    ];
+    let lost = spaces.map(|(what, ids)| (what, ids.take_lost()));
     let mut report = importer.report;
     report.lost = lost;
-    report.left_out.clone_from(&summary.left_out);
+    report.left_out.extend(summary.left_out.clone());
     report.warnings.clone_from(&summary.warnings);
     report.encodings.clone_from(&summary.encodings);
     report.other_versions = if options.revisions { 0 } else { summary.versions };
@@ -159,7 +165,11 @@ fn survey(
     let done = source.read(SourcePart::Items, mends, progress, |item| {
         match item {
             ExportItem::Author(author) => ids.users.push(author.id.unwrap_or(0)),
-            ExportItem::Term(term) => ids.terms.push(term.id.unwrap_or(0)),
+            ExportItem::Term(term) => {
+                let id = term.id.unwrap_or(0);
+                ids.terms.push(id);
+                ids.slugs.insert((term.taxonomy, term.slug), id);
+            }
             ExportItem::Record(record) => {
                 ids.records.push(record.id);
                 ids.comments.extend(record.comments.iter().map(|c| c.id));

@@ -39,6 +39,7 @@ impl<'a> Importer<'a> {
             }
             return Ok(());
         }
+        self.judge_author(&record);
         let mut change = self.put(&record, &kind, id);
         let unnamed = record.slug.is_empty() && self.registry.status_is(&record.status, |status| status.claims_slug);
         let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
@@ -157,9 +158,6 @@ impl<'a> Importer<'a> {
         scope: &Arc<str>,
         id: i64,
     ) -> Vec<Change> {
-        if !resource.is_some_and(Resource::viewable) {
-            return Vec::new();
-        }
         let of = |key: &'static str| record.meta.iter().filter(move |(own, value)| own == key && !value.is_empty());
         let date = self.dates(record).local;
         let (slugs, long): (Vec<&str>, Vec<&str>) =
@@ -170,16 +168,18 @@ impl<'a> Importer<'a> {
         let own = iter::once(&*record.slug).filter(|slug| !slug.is_empty());
         let all = own.chain(slugs).flat_map(|slug| dates().map(move |date| (slug, date)));
         let mut all = all.filter(|address| *address != (&*record.slug, date));
-        let changes = all.by_ref().take(MOST_OLD_ADDRESSES);
+        let viewable = resource.is_none_or(Resource::viewable);
+        let changes = all.by_ref().take(if viewable { MOST_OLD_ADDRESSES } else { 0 });
         let changes = changes.flat_map(|(slug, at)| content::old::entry(scope.clone(), slug, at, DbValue::Int(id)));
         let changes = changes.collect();
-        let lost = long.len() + other.len() + all.count();
-        if lost > 0 {
-            *self
-                .report
-                .left_out
-                .entry("old addresses: too many of one record, or no slug or date".into())
-                .or_default() += lost as u64;
+        let lost = all.count();
+        let reasons = [
+            (if viewable { 0 } else { lost }, "old addresses of records that have no address"),
+            (if viewable { lost } else { 0 }, "old addresses of a record that has over 500"),
+            (long.len() + other.len(), "old slugs and dates that are none"),
+        ];
+        for (count, what) in reasons.into_iter().filter(|(count, _)| *count > 0) {
+            *self.report.left_out.entry(what.to_owned()).or_default() += count as u64;
         }
         changes
     }
@@ -229,6 +229,15 @@ impl<'a> Importer<'a> {
     pub(super) fn author_of(&self, login: &str) -> i64 {
         let authors = self.authors.as_ref().unwrap_or(&self.logins);
         authors.get(&slug::title_key(login)).copied().unwrap_or(self.importing)
+    }
+
+    /// Counts a record of an author that the file does not list.
+    fn judge_author(&mut self, record: &ExportRecord) {
+        let login = &record.author_login;
+        let authors = self.authors.as_ref().unwrap_or(&self.logins);
+        if !login.is_empty() && !authors.contains_key(&slug::title_key(login)) {
+            self.report.unlisted_author(login);
+        }
     }
 
     /// The columns that the export contains, except kind, state and dates.

@@ -91,6 +91,8 @@ pub struct ImportReport {
     pub(super) no_passwords: u64,
     /// New accounts with roles that nothing declares, by role.
     pub(super) roles: BTreeMap<String, u64>,
+    /// Records of authors that the file does not list, by login.
+    pub(super) unlisted: BTreeMap<String, u64>,
     pub(super) comments: u64,
     pub(super) redirects: u64,
     pub(super) refused_redirects: ReportSentences,
@@ -123,14 +125,25 @@ pub struct ImportReport {
     pub(super) elsewhere: BTreeMap<String, u64>,
     /// Parts of the file that are not items, with the reason.
     pub(super) left_out: BTreeMap<String, u64>,
-    /// Ids that the source points to and does not have, of records and of comments.
-    pub(super) lost: [(&'static str, BTreeSet<i64>); 2],
+    /// Ids that the source points to and does not have, by what has them.
+    pub(super) lost: [(&'static str, BTreeSet<i64>); 4],
     /// Versions and autosaves that came in, those of records that did not, and those that were not asked for.
     pub(super) versions: u64,
     pub(super) lost_versions: u64,
     pub(super) other_versions: u64,
     pub(super) encodings: TextEncodings,
     pub(super) warnings: Warnings,
+}
+
+/// Counts a name, unless there are too many others; then the result is 1, else 0.
+fn count(names: &mut BTreeMap<String, u64>, name: &str) -> u64 {
+    let room = names.len() < MOST_KEYS;
+    match names.get_mut(name) {
+        Some(count) => *count += 1,
+        None if room => drop(names.insert(name.to_owned(), 1)),
+        None => return 1,
+    }
+    0
 }
 
 /// Versions that were not asked for.
@@ -141,21 +154,18 @@ pub(super) fn versions_line(count: u64) -> String {
 impl ImportReport {
     /// Counts a value under a key that nothing declares.
     pub(super) fn hidden_value(&mut self, key: &str) {
-        let room = self.keys.len() < MOST_KEYS;
-        match self.keys.get_mut(key) {
-            Some(count) => *count += 1,
-            None if room => drop(self.keys.insert(key.to_owned(), 1)),
-            None => self.more_keys += 1,
-        }
+        self.more_keys += count(&mut self.keys, key);
     }
 
     /// Counts a variable that templates here do not have.
-    pub(super) fn unknown_variable(&mut self, name: String) {
-        let room = self.variables.len() < MOST_KEYS;
-        match self.variables.get_mut(&name) {
-            Some(count) => *count += 1,
-            None if room => drop(self.variables.insert(name, 1)),
-            None => self.more_keys += 1,
+    pub(super) fn unknown_variable(&mut self, name: &str) {
+        self.more_keys += count(&mut self.variables, name);
+    }
+
+    /// Counts a record of an author that the file does not list.
+    pub(super) fn unlisted_author(&mut self, login: &str) {
+        if count(&mut self.unlisted, login) > 0 {
+            *self.unlisted.entry("further authors".to_owned()).or_default() += 1;
         }
     }
 
@@ -224,6 +234,12 @@ impl ImportReport {
         }
         for (role, n) in &self.roles {
             lines.count(*n, format!("accounts have the role {role}, which nothing declares: it gives them no right"));
+        }
+        for (login, n) in &self.unlisted {
+            lines.count(
+                *n,
+                format!("records of {login}, whom the file does not list: they belong to the user of the import"),
+            );
         }
         for (taxonomy, n) in &self.hidden_terms {
             lines.count(*n, format!("terms of {taxonomy}: stored, no resource shows them"));

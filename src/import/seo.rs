@@ -45,7 +45,7 @@ impl Importer<'_> {
             if self.seo_value(import, value, &mut found, &mut unknown).is_none() {
                 *self.report.unfit.entry(key.clone()).or_default() += 1;
             }
-            unknown.into_iter().for_each(|name| self.report.unknown_variable(name));
+            unknown.into_iter().for_each(|name| self.report.unknown_variable(&name));
         }
         if !found.directives.is_empty() {
             found.values.insert("directives".into(), json!(found.directives));

@@ -186,7 +186,12 @@ impl<'a> Importer<'a> {
         self.remember(format!("term:{kind}:{slug}"), "term", id);
         let mut set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
         set.extend(taxonomy.into_iter().flat_map(|taxonomy| self.seo_columns(taxonomy, &term.meta)));
-        let put = term::put(&name(&kind), Target::Keyed(DbValue::Int(id)), &term.name, &slug, set);
+        let key = DbValue::Int(id);
+        let target = match self.seeds.get(&*kind) == Some(&id) {
+            true => Target::Existing { key, expect: None },
+            false => Target::Keyed(key),
+        };
+        let put = term::put(&name(&kind), target, &term.name, &slug, set);
         self.pending.push(Change::Put(Put { meta: super::records::meta(&term.meta), ..put }));
         if !term.parent_slug.is_empty() {
             self.remember_as(&parent_key(id), WAITING, id);

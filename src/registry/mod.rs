@@ -309,6 +309,13 @@ impl Registry {
         self.family(declaration::Family::Term)
     }
 
+    /// The taxonomies that every site has a default term of, with its id.
+    pub fn default_terms(&self) -> impl Iterator<Item = (&Resource, i64)> {
+        let id = |setting: &String| self.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);
+        self.taxonomies()
+            .filter_map(move |taxonomy| Some((taxonomy, taxonomy.declared.default_setting.as_ref().map(id)?)))
+    }
+
     /// Resources of comments, in declaration order.
     pub fn comment_resources(&self) -> impl Iterator<Item = &Resource> {
         self.family(declaration::Family::Comment)

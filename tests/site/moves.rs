@@ -396,17 +396,31 @@ fn changed_ids_and_files_that_are_elsewhere_are_told() {
     ];
     let items: String = (860..).zip(ends).map(|(id, (end, _))| file(id, &format!("a.{end}"))).collect();
     let twice = format!("{category}{category}");
-    let report = import(&server, &export(&twice, &items), &[]);
+    let date =
+        "<wp:postmeta><wp:meta_key>_wp_old_date</wp:meta_key><wp:meta_value>2019-03-04</wp:meta_value></wp:postmeta>";
+    let stranger = "<dc:creator>stranger</dc:creator>";
+    let further = item(880, "nav_menu_item", date) + &item(881, "post", stranger);
+    let report = import(&server, &export(&twice, &(items.clone() + &further)), &[]);
+    for told in [
+        "1 left out: old addresses of records that have no address",
+        "1 records of stranger, whom the file does not list",
+    ] {
+        assert!(report.contains(told), "{report}");
+    }
     for (id, (end, mime)) in (860..).zip(ends) {
         assert_eq!(server.get(&format!("/wp/v2/media/{id}")).body["mime_type"], mime, "{end}");
     }
     assert!(report.contains("9 files are still at old.example"), "{report}");
-    assert!(report.contains("term 1 was taken and became"), "{report}");
+    // The default category that every site has gives way to that of the old site.
+    assert!(!report.contains("term 1"), "{report}");
+    assert_eq!(server.get("/wp/v2/categories/1").body["slug"], "allgemein");
+    assert_eq!(server.get("/wp/v2/categories").body.as_array().map(Vec::len), Some(1));
     assert!(report.contains("1 are named twice in the file") && !report.contains("were here already"), "{report}");
 
     // Many changes are one line.
-    let other = export("", &items).replace("old.example", "other.example");
+    let other = export(&category.replace("llgemein", "nderes"), &items).replace("old.example", "other.example");
     let report = import(&server, &other, &[]);
+    assert!(report.contains("term 1 was taken and became"), "{report}");
     let line = report.lines().find(|line| line.starts_with("record 860 was taken and became ")).expect("the line");
     assert!(line.contains("868 became"), "{report}");
 }
