@@ -30,7 +30,7 @@ if (TRIP_COMMAND === 'export') {
     export_wp(['content' => 'all']);
     exit;
 }
-foreach (get_posts(['post_type' => 'any', 'post_status' => 'any', 'numberposts' => -1, 'fields' => 'ids']) as $sample) wp_delete_post($sample, true);
+foreach (get_posts(['post_type' => array_values(get_post_types()), 'post_status' => 'any', 'numberposts' => -1, 'fields' => 'ids']) as $sample) wp_delete_post($sample, true);
 // Files of another site, whose names would be taken.
 $uploads = wp_upload_dir()['basedir'];
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator($uploads, FilesystemIterator::SKIP_DOTS)) as $old) unlink($old);
