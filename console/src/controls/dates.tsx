@@ -14,7 +14,7 @@ function ownZone({ field }: ControlProps): "site" | "utc" {
   return field.options["zone"] === "utc" || field.name.endsWith("_gmt") ? "utc" : "site";
 }
 
-export function DateTime(props: ControlProps): JSX.Element {
+function Moment(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
   const zone = form.description.site.timezone;
   const own = ownZone(props);
@@ -69,8 +69,36 @@ function withSeconds(typed: string, before: string): string {
   return typed.length === 16 && typed.slice(11) === before.slice(11, 16) ? typed + before.slice(16) : typed;
 }
 
-function simple(type: "date" | "time", fits: RegExp): (props: ControlProps) => JSX.Element {
+/** How a value without a zone is written in the browser's own control, and back; both keep what does not fit. */
+interface Spelling {
+  fits: RegExp;
+  toInput: (text: string) => string;
+  fromInput: (typed: string) => string;
+}
+
+const AS_IS = { toInput: (text: string) => text, fromInput: (typed: string) => typed };
+const DAY: Spelling = { fits: /^\d{4}-\d{2}-\d{2}$/, ...AS_IS };
+const COMPACT_DAY: Spelling = {
+  fits: /^\d{8}$/,
+  toInput: (text) => `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`,
+  fromInput: (typed) => typed.replaceAll("-", ""),
+};
+const TIME: Spelling = { fits: /^\d{2}:\d{2}(:\d{2})?$/, ...AS_IS };
+const TIME_WITH_SECONDS: Spelling = { ...TIME, fromInput: seconds };
+const SPACED: Spelling = {
+  fits: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2})?$/,
+  toInput: (text) => text.replace(" ", "T"),
+  fromInput: (typed) => seconds(typed.replace("T", " ")),
+};
+
+/** The browser leaves out seconds that are 0. */
+function seconds(typed: string): string {
+  return /\d{2}:\d{2}$/.test(typed) && !/\d{2}:\d{2}:\d{2}$/.test(typed) ? `${typed}:00` : typed;
+}
+
+function simple(type: "date" | "time" | "datetime-local", spelling: (form: unknown) => Spelling): (props: ControlProps) => JSX.Element {
   return function DateOrTime({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
+    const { fits, toInput: shown, fromInput: written } = spelling(field.options["form"]);
     const text = shownText(value);
     const native = text === "" || fits.test(text);
     return (
@@ -78,12 +106,13 @@ function simple(type: "date" | "time", fits: RegExp): (props: ControlProps) => J
         {...ids}
         {...({ type: native ? type : "text" } as { type: "text" })}
         class="input input-date"
-        step={type === "time" && text.length > 5 ? 1 : undefined}
-        value={text}
+        step={/:\d{2}:\d{2}$/.test(text) ? 1 : undefined}
+        value={native && text !== "" ? shown(text) : text}
         readOnly={readOnly}
         onInput={(event) => {
-          if (event.currentTarget.value !== "" || !event.currentTarget.validity.badInput) {
-            onChange(textValue(event.currentTarget.value, field));
+          const typed = event.currentTarget.value;
+          if (typed !== "" || !event.currentTarget.validity.badInput) {
+            onChange(textValue(native && typed !== "" ? written(typed) : typed, field));
           }
         }}
       />
@@ -91,5 +120,11 @@ function simple(type: "date" | "time", fits: RegExp): (props: ControlProps) => J
   };
 }
 
-export const DateOnly = simple("date", /^\d{4}-\d{2}-\d{2}$/);
-export const TimeOnly = simple("time", /^\d{2}:\d{2}(:\d{2})?$/);
+export const DateOnly = simple("date", (form) => (form === "compact" ? COMPACT_DAY : DAY));
+export const TimeOnly = simple("time", (form) => (form === "seconds" ? TIME_WITH_SECONDS : TIME));
+const WithoutZone = simple("datetime-local", () => SPACED);
+
+/** A moment, or a day and a time without a zone where the option `form` says so. */
+export function DateTime(props: ControlProps): JSX.Element {
+  return props.field.options["form"] === "spaced" ? <WithoutZone {...props} /> : <Moment {...props} />;
+}

@@ -261,6 +261,18 @@ describe("changes", () => {
     expect(utc.now()).toBe("2026-12-16T08:15:00Z");
   });
 
+  it.each([
+    ["date", "compact", "20260131", "2026-01-31", "2026-02-01", "20260201"],
+    ["date-time", "spaced", "2026-01-31 09:30:00", "2026-01-31T09:30", "2026-02-01T10:15", "2026-02-01 10:15:00"],
+    ["time", "seconds", "09:30:00", "09:30", "10:15", "10:15:00"],
+  ] as const)("of a %s are written as %s ones are", (control, form, before, shown, typed, after) => {
+    const { now } = show({ ...sampleOf(control), options: { form } }, before);
+    expect((screen.getByLabelText("Value") as HTMLInputElement).value).toContain(shown);
+    expect(now()).toBe(before);
+    type(screen.getByLabelText("Value"), typed);
+    expect(now()).toBe(after);
+  });
+
   it("of a switch", () => {
     const { now } = show(sampleOf("switch"), false);
     fireEvent.click(screen.getByRole("switch"));

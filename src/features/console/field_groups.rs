@@ -44,9 +44,21 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
         FieldKind::ColorPicker => Some("colour"),
         FieldKind::Radio | FieldKind::ButtonGroup => Some("radio"),
         FieldKind::Image | FieldKind::File | FieldKind::Gallery => Some("file"),
+        FieldKind::DatePicker => Some("date"),
+        FieldKind::DateTimePicker => Some("date-time"),
+        FieldKind::TimePicker => Some("time"),
         _ => None,
     };
     put("control", control.map(Value::from));
+    let form = match declared.kind {
+        FieldKind::DatePicker => Some("compact"),
+        FieldKind::DateTimePicker => Some("spaced"),
+        FieldKind::TimePicker => Some("seconds"),
+        _ => None,
+    };
+    put("options", form.map(|form| json!({"form": form})));
+    // How the value is written is the control's affair.
+    put("help", form.map(|_| json!("")));
     let written = match field.target().filter(|_| declared.kind != FieldKind::PageLink) {
         Some(_) => Some("integer"),
         None if matches!(declared.kind, FieldKind::Select | FieldKind::Checkbox) => Some("string"),

@@ -9,6 +9,8 @@ const groups = [{
   key: "group_parts", title: "Parts", show_in_rest: 1, location: [[{ param: "post_type", operator: "==", value: "post" }]],
   fields: [
     { key: "field_height", name: "height", label: "Height", type: "number" },
+    { key: "field_day", name: "day", label: "Day", type: "date_picker" },
+    { key: "field_opens", name: "opens", label: "Opens", type: "date_time_picker" },
     { key: "field_shade", name: "shade", label: "Shade", type: "select", choices: { dark: "Rather dark", pale: "Pale" }, allow_null: 1 },
     { key: "field_shot", name: "shot", label: "Shot", type: "image" },
     { key: "field_like", name: "like", label: "Like", type: "relationship", post_type: ["page"] },
@@ -41,6 +43,8 @@ export const walks = {
     await settled(page);
     const fields = page.getByRole("group", { name: "Fields" }).first();
     await fields.getByRole("combobox", { name: "Shade" }).selectOption({ label: "Rather dark" });
+    await fields.getByRole("textbox", { name: "Day" }).fill("2026-01-31");
+    await fields.getByRole("textbox", { name: "Opens" }).fill("2026-02-01T09:30");
     const team = fields.getByRole("group", { name: "Team" }).first();
     for (const name of ["Ann", "Ben"]) {
       await team.getByRole("button", { name: "Add an item" }).click();
@@ -59,7 +63,7 @@ export const walks = {
     await stored(page, () => press(page, "Save"));
     const shown = async () => (await server.ask("administrator", "GET", `/wp/v2/posts/${post.id}`)).body.acf;
     const first = {
-      height: "", shade: "dark", shot: null, like: [harbour.id], team: [{ name: "Ann", age: "" }, { name: "Ben", age: 41 }],
+      height: "", day: "20260131", opens: "2026-02-01 09:30:00", shade: "dark", shot: null, like: [harbour.id], team: [{ name: "Ann", age: "" }, { name: "Ben", age: 41 }],
       body: [{ acf_fc_layout: "quote", words: "High water" }, { acf_fc_layout: "line", colour: "red" }],
     };
     assert.deepEqual(await shown(), first);
