@@ -32,7 +32,8 @@ pub fn stored(field: &FieldNode, values: StoredValues<'_>) -> Option<Value> {
     );
     match value {
         Value::Null => None,
-        Value::String(text) if structured || field.target().is_some() => {
+        // WordPress serialises a text once more that reads like a serialised value.
+        Value::String(text) if structured || field.target().is_some() || text.starts_with("s:") => {
             Some(php::unserialize(text).unwrap_or_else(|| value.clone()))
         }
         _ => Some(value.clone()),
@@ -62,6 +63,7 @@ pub fn light(field: &FieldNode, values: StoredValues<'_>) -> Value {
         FieldKind::Select if !declared.multiple => {
             let first = value.or_else(default).and_then(|value| match value {
                 Value::Array(list) => list.into_iter().next(),
+                Value::Object(map) => map.into_iter().next().map(|(_, value)| value),
                 value => Some(value),
             });
             first.filter(|value| *value != "" && !value.is_null()).map_or(json!(false), text)
@@ -79,13 +81,17 @@ pub fn light(field: &FieldNode, values: StoredValues<'_>) -> Value {
             Some(Value::String(name)) if !name.is_empty() => json!({"type": "dashicons", "value": name}),
             _ => json!({"type": null, "value": null}),
         },
-        FieldKind::GoogleMap => value.filter(|value| !php::is_empty(value)).map_or(Value::Null, place),
+        FieldKind::GoogleMap => match place(value) {
+            Value::Object(members) => members.into_iter().map(|(name, value)| (name, numeric(value))).collect(),
+            none => none,
+        },
         FieldKind::Taxonomy if declared.assigned => assigned(field, values),
         FieldKind::Taxonomy if field.is_list() => json!(value.map_or_else(Vec::new, ids)),
         FieldKind::Taxonomy => value.map_or_else(Vec::new, ids).into_iter().next().map_or(Value::Null, Value::from),
         FieldKind::Image | FieldKind::File => {
             value.map_or_else(Vec::new, ids).into_iter().next().map_or(Value::Null, Value::from)
         }
+        FieldKind::PageLink if value.as_ref().is_some_and(|value| *value == "") => json!(""),
         FieldKind::PostObject | FieldKind::Relationship | FieldKind::PageLink | FieldKind::User => match value {
             Some(Value::Array(list)) => Value::Array(list.into_iter().map(numeric).collect()),
             Some(value) if !php::is_empty(&value) => numeric(value),
@@ -194,8 +200,9 @@ fn ids(value: Value) -> Vec<i64> {
     all.into_iter().filter_map(|id| numeric(id).as_i64()).filter(|id| *id > 0).collect()
 }
 
-/// A place with the members that every one has.
-fn place(value: Value) -> Value {
+/// A place with the members that every one has, as they are stored; null where there is none.
+pub fn place(value: Option<Value>) -> Value {
+    let Some(value) = value.filter(|value| !php::is_empty(value)) else { return Value::Null };
     let mut map =
         Map::from_iter([("address".to_owned(), json!("")), ("lat".to_owned(), json!(0)), ("lng".to_owned(), json!(0))]);
     match value {
@@ -246,6 +253,14 @@ mod tests {
         check(json!({"type": "date_picker"}), Some(json!("")), json!(null));
         check(json!({"type": "link"}), Some(json!("")), json!(""));
         check(json!({"type": "google_map"}), Some(json!({"lat": 1})), json!({"address": "", "lat": 1, "lng": 0}));
+        check(
+            json!({"type": "google_map"}),
+            Some(json!({"city": "7"})),
+            json!({"address": "", "lat": 0, "lng": 0, "city": 7}),
+        );
         check(json!({"type": "text"}), Some(json!("a:0:{}")), json!("a:0:{}"));
+        check(json!({"type": "text"}), Some(json!("s:6:\"a:0:{}\";")), json!("a:0:{}"));
+        check(json!({"type": "select"}), Some(json!("a:1:{s:1:\"x\";s:1:\"a\";}")), json!("a"));
+        check(json!({"type": "page_link"}), Some(json!("")), json!(""));
     }
 }

@@ -29,16 +29,14 @@ pub(super) fn may_stay(id: i64) -> bool {
 /// `free` may be taken over.
 pub(super) fn assign_ids(
     snapshot: &dyn cms_storage::Snapshot,
-    table: &str,
-    key: &str,
+    space: &'static str,
     ids: &[i64],
     free: &HashSet<i64>,
     known: &HashMap<String, i64>,
     report: &mut ImportReport,
-    what: &'static str,
 ) -> Result<IdMap, BootError> {
-    let taken: HashSet<i64> = snapshot.rows_as(&columns(table, &["id"], is_in("id", ids.iter().copied())))?;
-    let newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
+    let taken: HashSet<i64> = snapshot.rows_as(&columns(space, &["id"], is_in("id", ids.iter().copied())))?;
+    let newest = records::ordered(columns(space, &["id"], Cond::All(Vec::new())), "id", true);
     let newest = records::first_by(snapshot, newest)?.unwrap_or(0);
     let mut next = newest.max(ids.iter().copied().filter(|id| may_stay(*id)).max().unwrap_or(0)) + 1;
     let mut placed = HashMap::new();
@@ -46,23 +44,23 @@ pub(super) fn assign_ids(
     for id in ids {
         // A file may give one id to several things.
         let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
-        if let Some(before) = known.get(&source_key(key, *id, *nth)) {
+        if let Some(before) = known.get(&source_key(space, *id, *nth)) {
             if before != id {
                 placed.insert((*id, *nth), *before);
             }
         } else if taken.contains(id) && !free.contains(id) || !may_stay(*id) || *nth > 0 {
             placed.insert((*id, *nth), next);
             // Users and terms that are here already are matched by name later; only real changes of ids are reported.
-            if *id > 0 && (table == "record" || table == "comment") {
-                report.moved(what, *id, next);
+            if *id > 0 && (space == "record" || space == "comment") {
+                report.moved(space, *id, next);
             }
             next += 1;
         }
     }
     // Rows of earlier runs may be meant, too.
-    let numbered = known.iter().filter(|_| table == "record" || table == "comment");
+    let numbered = known.iter().filter(|_| space == "record" || space == "comment");
     for (source, row) in numbered {
-        let Some((id, nth)) = source.strip_prefix(key).and_then(numbers) else { continue };
+        let Some((id, nth)) = source.strip_prefix(space).and_then(numbers) else { continue };
         if *row != id {
             placed.entry((id, nth)).or_insert(*row);
         }

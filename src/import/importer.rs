@@ -149,15 +149,15 @@ impl<'a> Importer<'a> {
             snapshot.rows_as(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?;
         let seeds = if was_empty { untouched_seeds(registry, &*snapshot, ids)? } else { HashMap::new() };
         let free: HashSet<i64> = seeds.values().copied().collect();
-        let mut place = |table: &str, key: &str, what, ids: &[i64]| {
-            let none = HashSet::new();
-            let free = if table == "term" { &free } else { &none };
-            assign_ids(&*snapshot, table, key, ids, free, &known, &mut report, what)
+        let none = HashSet::new();
+        let mut place = |space: &'static str, ids: &[i64]| {
+            let free = if space == "term" { &free } else { &none };
+            assign_ids(&*snapshot, space, ids, free, &known, &mut report)
         };
-        let records = place("record", "record", "record", &ids.records)?;
-        let comments = place("comment", "comment", "comment", &ids.comments)?;
-        let terms = place("term", "term", "term", &ids.terms)?;
-        let users = place("user", "user", "user", &ids.users)?;
+        let records = place("record", &ids.records)?;
+        let comments = place("comment", &ids.comments)?;
+        let terms = place("term", &ids.terms)?;
+        let users = place("user", &ids.users)?;
         let accounts: Vec<AccountRow> =
             snapshot.rows_as(&records::ordered(select::<AccountRow>(always()), "id", false))?;
         let importing = importing_user(registry, &accounts, options.user)?;

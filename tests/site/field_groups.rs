@@ -121,6 +121,8 @@ fn values_are_written_and_shown() {
     let by_key = server.admin("POST", &item, Some(&json!({"acf": {"field_mu_number": "K"}})));
     assert_eq!(by_key.body["acf"]["number"], "K");
     // Nothing, and what an empty group does.
+    let empty = server.admin("POST", &item, Some(&json!({"acf": {"when": {}}})));
+    assert_eq!((empty.status, &empty.body["acf"]["when"]), (200, &json!(false)), "{}", empty.text);
     for nothing in [json!(null), json!({}), json!([]), json!(["a"])] {
         let same = server.admin("POST", &item, Some(&json!({"acf": nothing})));
         assert_eq!((same.status, &same.body["acf"]["number"]), (200, &json!("K")), "{nothing}");
@@ -165,6 +167,8 @@ fn values_that_do_not_fit_are_refused() {
     check(json!({"photo": page}), "rest_invalid_param", json!({"param": "acf[photo]", "value": page}));
     check(json!({"like": [page]}), "rest_invalid_param", json!({"param": "acf[like]", "value": [page]}));
     check(json!({"like": ["x"]}), "rest_invalid_type", json!({"param": "acf[like][0]"}));
+    check(json!({"like": true}), "rest_invalid_param", json!({"param": "acf[like]", "value": [true]}));
+    check(json!({"by": "987654"}), "rest_invalid_param", json!({"param": "acf[by]", "value": ["987654"]}));
     check(json!({"by": admin}), "rest_invalid_param", json!({"param": "acf[by]", "value": [admin]}));
     // Unlike the plugin, ids are checked inside a group, too.
     check(

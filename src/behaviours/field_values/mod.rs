@@ -5,12 +5,12 @@ mod documents;
 use self::documents::{file, record, term, user};
 use super::files;
 use super::read::options;
-use crate::fields::{StoredValues, light, rows, stored, stored_ids};
+use crate::fields::{StoredValues, light, place, rows, stored, stored_ids};
 use crate::records::Record;
 use crate::registry::fields::FieldNode;
 use crate::registry::resource::Property;
 use crate::render::Item;
-use cms_declaration::{FieldKind, Lines};
+use cms_declaration::{Field, FieldKind, Lines};
 use cms_storage::plan::DbValue;
 use cms_text::html::Html;
 use cms_text::{autop, dates, php, render, time};
@@ -55,18 +55,20 @@ fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Va
             }
         }
         FieldKind::Select | FieldKind::Checkbox | FieldKind::Radio | FieldKind::ButtonGroup => match shown {
+            Value::String(text) if declared.kind == FieldKind::Checkbox => {
+                let one = Some(json!(text)).filter(|_| !text.is_empty());
+                one.iter().map(|value| choice(field, value)).collect()
+            }
             Value::Array(list) => list.iter().map(|value| choice(field, value)).collect(),
             Value::String(text) if !text.is_empty() => choice(field, &json!(text)),
             empty => empty,
         },
-        FieldKind::Link | FieldKind::IconPicker => member(field, shown),
-        FieldKind::GoogleMap => {
-            if shown.is_null() {
-                json!(false)
-            } else {
-                shown
-            }
-        }
+        FieldKind::Link => member(field, whole_link(shown)),
+        FieldKind::IconPicker => member(field, shown),
+        FieldKind::GoogleMap => match place(stored(field, values)) {
+            Value::Null => json!(false),
+            place => place,
+        },
         FieldKind::Image
         | FieldKind::File
         | FieldKind::PostObject
@@ -88,7 +90,7 @@ fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Va
 /// A text that is not empty, changed; any other value as it is.
 fn map_text(value: Value, change: impl FnOnce(&str) -> String) -> Value {
     match value {
-        Value::String(text) if !text.is_empty() => json!(change(&text)),
+        Value::String(text) if !matches!(&*text, "" | "0") => json!(change(&text)),
         value => value,
     }
 }
@@ -154,6 +156,15 @@ fn member(field: &FieldNode, value: Value) -> Value {
     if value.is_object() { value[wanted].clone() } else { value }
 }
 
+/// A link with the members that every one has.
+fn whole_link(value: Value) -> Value {
+    let Value::Object(members) = value else { return value };
+    let mut map: Map<String, Value> =
+        ["title", "url", "target"].map(|name| (name.to_owned(), json!(""))).into_iter().collect();
+    map.extend(members);
+    Value::Object(map)
+}
+
 /// Channels of a colour; those of nothing where it is none.
 fn colour(text: &str) -> Value {
     let text = text.trim();
@@ -186,7 +197,6 @@ fn colour(text: &str) -> Value {
 /// reader, is left out.
 fn referred(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>, shown: &Value) -> Value {
     let declared = &field.declared;
-    let form = declared.form.as_deref();
     let many = match declared.kind {
         FieldKind::Image | FieldKind::File => false,
         FieldKind::Relationship => true,
@@ -194,25 +204,39 @@ fn referred(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>, shown:
     };
     let list = match declared.kind {
         FieldKind::PageLink => addresses(item, shown),
-        kind => stored_ids(field, values).into_iter().filter_map(|id| document(item, kind, form, id)).collect(),
+        _ => stored_ids(field, values).into_iter().filter_map(|id| document(item, declared, id)).collect(),
     };
+    let given = !matches!(shown, Value::Null | Value::Bool(false)) && *shown != json!([]);
     let none = || match declared.kind {
+        FieldKind::PageLink if many && (given || shown.is_array()) => json!([]),
         FieldKind::Relationship | FieldKind::PageLink => Value::Null,
+        // The rows that it refers to are gone.
+        FieldKind::Taxonomy | FieldKind::PostObject if many && given => json!([]),
+        FieldKind::Taxonomy if given => Value::Null,
         _ => json!(false),
     };
     match list.first() {
         None => none(),
         Some(first) if !many => first.clone(),
+        // One id that is stored alone stays alone.
+        Some(first)
+            if declared.kind == FieldKind::PostObject
+                && declared.form.as_deref() == Some("id")
+                && !shown.is_array() =>
+        {
+            first.clone()
+        }
         Some(_) => Value::Array(list),
     }
 }
 
 /// One row that a value refers to.
-fn document(item: &Item<'_>, kind: FieldKind, form: Option<&str>, id: i64) -> Option<Value> {
+fn document(item: &Item<'_>, declared: &Field, id: i64) -> Option<Value> {
+    let form = declared.form.as_deref();
     let rows = &item.batch.field_rows;
     let resources = &item.scope.registry.resources;
     let found = |at: &(usize, Vec<DbValue>)| at.0;
-    match kind {
+    match declared.kind {
         FieldKind::Image | FieldKind::File | FieldKind::Gallery => match form {
             Some("id") => Some(json!(id)),
             form => {
@@ -227,7 +251,10 @@ fn document(item: &Item<'_>, kind: FieldKind, form: Option<&str>, id: i64) -> Op
         },
         FieldKind::Taxonomy => match form {
             Some("object") => {
-                rows.terms.get(&id).map(|at| term(Record { resource: &resources[found(at)], row: &at.1 }))
+                let at = rows.terms.get(&id)?;
+                let own = &resources[found(at)];
+                let fits = declared.taxonomy.as_deref().is_none_or(|taxonomy| own.is_named(taxonomy));
+                fits.then(|| term(Record { resource: own, row: &at.1 }))
             }
             _ => Some(json!(id)),
         },
