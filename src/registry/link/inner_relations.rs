@@ -32,8 +32,18 @@ impl Linker<'_> {
             required: false,
             inside: true,
         };
-        let mut found = Vec::new();
-        gather(&start, &[], &mut found);
+        let (mut found, mut unfiltered) = (Vec::new(), Vec::new());
+        gather(&start, &[], &mut found, &mut unfiltered);
+        for schema in unfiltered {
+            let message = format!("lists cannot be filtered by `{}`", schema.name);
+            let hint = "inside a list or an object, x-filterable is for members with an x-relation";
+            self.in_schema(
+                &resource.declared.schema.clone(),
+                &format!("{}/x-filterable", schema.pointer),
+                message,
+                Some(hint.into()),
+            );
+        }
         let stored = |own: &Property| own.own && own.kind == PropertyKind::Json && own.name == property;
         let at =
             resource.properties.iter().position(|own| stored(own) && matches!(own.source, PropertySource::Column(_)));
@@ -71,12 +81,22 @@ impl Linker<'_> {
     }
 }
 
-/// Finds the relations inside a schema; `path` leads to it.
-fn gather<'d>(at: &RelationSchema<'d>, path: &[JsonStep], found: &mut Vec<InnerRelation<'d>>) {
+/// Finds the relations inside a schema, and the members that lists should be filtered by and that are none; `path` leads to it.
+fn gather<'d>(
+    at: &RelationSchema<'d>,
+    path: &[JsonStep],
+    found: &mut Vec<InnerRelation<'d>>,
+    unfiltered: &mut Vec<RelationSchema<'d>>,
+) {
     let with = |step: JsonStep| -> Vec<JsonStep> { path.iter().cloned().chain([step]).collect() };
-    if let Some(word) = PropertyWords::of(at.doc).relation.filter(|_| !path.is_empty()) {
-        let path = if is_list(at.doc) { with(JsonStep::Each) } else { path.to_vec() };
-        return found.push(InnerRelation { schema: at.clone(), path, word });
+    let words = PropertyWords::of(at.doc);
+    match words.relation {
+        Some(word) if !path.is_empty() => {
+            let path = if is_list(at.doc) { with(JsonStep::Each) } else { path.to_vec() };
+            return found.push(InnerRelation { schema: at.clone(), path, word });
+        }
+        None if words.filterable && !path.is_empty() => unfiltered.push(at.clone()),
+        _ => {}
     }
     let required = at.doc.get("required").and_then(Value::as_array);
     for (name, doc) in at.doc.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -88,7 +108,7 @@ fn gather<'d>(at: &RelationSchema<'d>, path: &[JsonStep], found: &mut Vec<InnerR
             required: listed || is_required(doc),
             inside: true,
         };
-        gather(&below, &with(JsonStep::Member(name.as_str().into())), found);
+        gather(&below, &with(JsonStep::Member(name.as_str().into())), found, unfiltered);
     }
     let same = |word: &str, doc: &'d Value| RelationSchema {
         pointer: format!("{}/{word}", at.pointer),
@@ -98,12 +118,17 @@ fn gather<'d>(at: &RelationSchema<'d>, path: &[JsonStep], found: &mut Vec<InnerR
     };
     for word in ["items", "additionalProperties"] {
         if let Some(doc) = at.doc.get(word).filter(|doc| doc.is_object()) {
-            gather(&same(word, doc), &with(JsonStep::Each), found);
+            gather(&same(word, doc), &with(JsonStep::Each), found, unfiltered);
         }
     }
     for word in ["oneOf", "anyOf"] {
         for (i, doc) in at.doc.get(word).and_then(Value::as_array).into_iter().flatten().enumerate() {
-            gather(&RelationSchema { required: at.required, ..same(&format!("{word}/{i}"), doc) }, path, found);
+            gather(
+                &RelationSchema { required: at.required, ..same(&format!("{word}/{i}"), doc) },
+                path,
+                found,
+                unfiltered,
+            );
         }
     }
 }
