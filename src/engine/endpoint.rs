@@ -23,6 +23,7 @@ use cms_schema::ParamFailure;
 use cms_storage::plan::DbValue;
 use cms_text::dress::UniqueNames;
 use serde_json::Value;
+use std::sync::atomic::AtomicBool;
 
 /// Parameters that add to the documents of a response, or put something around them.
 const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
@@ -200,8 +201,10 @@ impl<'a> EndpointCall<'a> {
             dispatch: *engine,
             as_text: call.text && call.method == Method::Get && unshaped(),
             unique: UniqueNames::of_documents(scope.registry.declaration.dialect.numbers_across_documents),
+            committed: AtomicBool::new(false),
         };
-        let mut outcome = HANDLERS[endpoint.handler.0].run.run(&work).await?;
+        let done = HANDLERS[endpoint.handler.0].run.run(&work).await;
+        let mut outcome = done.map_err(|error| work.failed(error))?;
         outcome.private |= self.password.is_some() || scope.preview.is_some();
         if scope.preview.is_some() {
             // They are those of what is stored.

@@ -42,7 +42,7 @@ use crate::access::{Authorization, audit};
 use crate::behaviours::{BLOCKS, READS};
 use crate::cache::descriptions::Descriptions;
 use crate::cache::documents::DocumentCache;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, status};
 use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
 use crate::model::Method;
@@ -66,6 +66,7 @@ use cms_text::dress::UniqueNames;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -100,6 +101,8 @@ pub struct Work<'a> {
     pub unique: UniqueNames,
     /// For handlers that send requests to other routes.
     pub dispatch: &'a dyn Dispatcher,
+    /// Something was committed: what fails from then on refuses nothing.
+    pub committed: AtomicBool,
 }
 
 /// Services that handlers use besides the database; all requests share them.
@@ -333,7 +336,21 @@ impl<'a> Work<'a> {
         let half = scope.registry.declaration.storage.write_queue.div_ceil(2).max(1);
         let take = || self.shared.writes.take(scope.source(), half, usize::MAX);
         let _place = (!scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
-        scope.storage.commit(scope.attributed(plan)).await
+        let done = scope.storage.commit(scope.attributed(plan)).await;
+        if done.is_ok() && !scope.tentative {
+            self.committed.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// An error of the handler. A fault of the server after a commit says that the change may be there: clients take one that
+    /// is refused for one that never happened.
+    pub fn failed(&self, error: ApiError) -> ApiError {
+        if !self.committed.load(Ordering::Relaxed) || !status::is_server_error(error.status()) {
+            return error;
+        }
+        let message = "The change is made, but the result could not be read; read it before you send it again.";
+        ApiError::new(Code::OutcomeUnknown).with_message(message)
     }
 
     /// The entry that the endpoint's declaration requires, when the request sets one of the arguments that it names.

@@ -5,7 +5,7 @@ use super::super::connection::Connection;
 use super::super::feed::CommitIdentity;
 use super::super::plan::Row;
 use super::super::sql_reads::{Names, SqlReads};
-use super::super::statement::{DbError, Dialect, Param, Result, Statements};
+use super::super::statement::{DbError, Dialect, Fault, Param, Result, Statements};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::connect::{self, ConnectionSettings};
@@ -16,7 +16,7 @@ use super::statements::{bind, select};
 use super::{search, statistics};
 use crate::opening::OpenError;
 use crate::snapshot::Snapshot;
-use rusqlite::OptionalExtension;
+use rusqlite::{ErrorCode, OptionalExtension};
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
@@ -104,7 +104,11 @@ impl Connection for SqliteConnection {
     }
 
     fn commit(&self, _: Option<CommitIdentity>) -> Result<()> {
-        Ok(self.run("COMMIT").map(drop)?)
+        self.run("COMMIT").map(drop).map_err(|error| match error.sqlite_error_code() {
+            // A commit that the disk has not confirmed may be in the log when that is read again.
+            Some(ErrorCode::SystemIoFailure) => DbError { fault: Fault::Unknown, cause: error.to_string() },
+            _ => error.into(),
+        })
     }
 
     fn rollback(&self) {
