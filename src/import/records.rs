@@ -16,7 +16,7 @@ use cms_storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim
 use cms_text::time::parse_datetime;
 use cms_text::{html_policy, php, slug};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::Arc;
 
@@ -164,18 +164,19 @@ impl<'a> Importer<'a> {
             of(OLD_SLUG).map(|(_, slug)| slug.as_str()).partition(|slug| slug.len() <= SlugClaim::LONGEST);
         let (days, other): (Vec<_>, Vec<_>) =
             of(OLD_DATE).map(|(_, day)| parse_datetime(&format!("{day}T00:00:00"))).partition(Option::is_some);
-        let dates = || iter::once(date).chain(days.iter().flatten().map(|day| day.wall));
-        let own = iter::once(&*record.slug).filter(|slug| !slug.is_empty());
-        let all = own.chain(slugs).flat_map(|slug| dates().map(move |date| (slug, date)));
-        let mut all = all.filter(|address| *address != (&*record.slug, date));
-        let viewable = resource.is_none_or(Resource::viewable);
-        let changes = all.by_ref().take(if viewable { MOST_OLD_ADDRESSES } else { 0 });
-        let changes = changes.flat_map(|(slug, at)| content::old::entry(scope.clone(), slug, at, DbValue::Int(id)));
-        let changes = changes.collect();
-        let lost = all.count();
+        let dates: BTreeSet<i64> = iter::once(date).chain(days.iter().flatten().map(|day| day.wall)).collect();
+        let own = Some(&*record.slug).filter(|slug| !slug.is_empty());
+        let names: BTreeSet<&str> = own.into_iter().chain(slugs).collect();
+        let all = names.iter().flat_map(|slug| dates.iter().map(|date| (*slug, *date)));
+        let most = if resource.is_none_or(Resource::viewable) { MOST_OLD_ADDRESSES } else { 0 };
+        let old = all.filter(|address| *address != (&*record.slug, date)).take(most);
+        let entry = |(slug, at)| content::old::entry(scope.clone(), slug, at, DbValue::Int(id));
+        let changes = old.flat_map(entry).collect();
+        // The present one is among them.
+        let lost = names.len().saturating_mul(dates.len()).saturating_sub(most + 1);
         let reasons = [
-            (if viewable { 0 } else { lost }, "old addresses of records that have no address"),
-            (if viewable { lost } else { 0 }, "old addresses of a record that has over 500"),
+            (if most == 0 { lost } else { 0 }, "old addresses of records that have no address"),
+            (if most == 0 { 0 } else { lost }, "old addresses of a record that has over 500"),
             (long.len() + other.len(), "old slugs and dates that are none"),
         ];
         for (count, what) in reasons.into_iter().filter(|(count, _)| *count > 0) {

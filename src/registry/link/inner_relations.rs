@@ -34,7 +34,12 @@ impl Linker<'_> {
         };
         let (mut found, mut unfiltered) = (Vec::new(), Vec::new());
         gather(&start, &[], &mut found, &mut unfiltered);
-        for schema in unfiltered {
+        let stored = |own: &Property| own.own && own.kind == PropertyKind::Json && own.name == property;
+        let at =
+            resource.properties.iter().position(|own| stored(own) && matches!(own.source, PropertySource::Column(_)));
+        let column = at.and_then(|at| resource.properties[at].column.clone());
+        // Members of an object that is not stored as a whole have columns of their own.
+        for schema in unfiltered.iter().filter(|_| column.is_some()) {
             let message = format!("lists cannot be filtered by `{}`", schema.name);
             let hint = "inside a list or an object, x-filterable is for members with an x-relation";
             self.in_schema(
@@ -44,10 +49,6 @@ impl Linker<'_> {
                 Some(hint.into()),
             );
         }
-        let stored = |own: &Property| own.own && own.kind == PropertyKind::Json && own.name == property;
-        let at =
-            resource.properties.iter().position(|own| stored(own) && matches!(own.source, PropertySource::Column(_)));
-        let column = at.and_then(|at| resource.properties[at].column.clone());
         for InnerRelation { schema, path, word } in found {
             let file = resource.declared.schema.clone();
             let (Some(at), Some(column)) = (at, &column) else {

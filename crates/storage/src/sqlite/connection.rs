@@ -16,7 +16,7 @@ use super::statements::{bind, select};
 use super::{search, statistics};
 use crate::opening::OpenError;
 use crate::snapshot::Snapshot;
-use rusqlite::{ErrorCode, OptionalExtension};
+use rusqlite::OptionalExtension;
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::sync::Arc;
@@ -104,10 +104,13 @@ impl Connection for SqliteConnection {
     }
 
     fn commit(&self, _: Option<CommitIdentity>) -> Result<()> {
-        self.run("COMMIT").map(drop).map_err(|error| match error.sqlite_error_code() {
+        self.run("COMMIT").map(drop).map_err(|error| {
             // A commit that the disk has not confirmed may be in the log when that is read again.
-            Some(ErrorCode::SystemIoFailure) => DbError { fault: Fault::Unknown, cause: error.to_string() },
-            _ => error.into(),
+            let unconfirmed = |inner: &rusqlite::ffi::Error| inner.extended_code == rusqlite::ffi::SQLITE_IOERR_FSYNC;
+            match error.sqlite_error().is_some_and(unconfirmed) {
+                true => DbError { fault: Fault::Unknown, cause: error.to_string() },
+                false => error.into(),
+            }
         })
     }
 
