@@ -14,6 +14,7 @@ use crate::registry::Registry;
 use crate::registry::columns::{ID, comment, old_address, record, term, user};
 use crate::registry::name;
 use crate::registry::resource::{Property, PropertyKind, PropertySource, Relation, Resource};
+use crate::registry::views::humanize_name;
 use crate::render::{Batch, address};
 use crate::scope::Scope;
 use cms_declaration::ImportFormat;
@@ -341,9 +342,7 @@ impl<'s> RecordReader<'s> {
         let mut terms = parts.terms.remove(&row.id).unwrap_or_default();
         if !row.format.is_empty() && row.format != "standard" {
             let slug = format!("post-format-{}", row.format);
-            let mut letters = row.format.chars();
-            let first = letters.next().into_iter().flat_map(char::to_uppercase);
-            let name = first.chain(letters).collect();
+            let name = humanize_name(&row.format);
             terms.push(TermRef { taxonomy: "post_format".to_owned(), name, slug });
         }
         terms.extend(typed.into_iter().flat_map(|of| language_terms(registry, of)));

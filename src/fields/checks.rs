@@ -23,14 +23,7 @@ pub fn check(scope: &Scope, resource: &Resource, param: &str, given: &Value) -> 
     let schema = fields.check.as_ref().ok_or_else(unreadable)?;
     let value = by_name(scope, resource, given);
     schema.check(param, &value)?;
-    let Value::Object(members) = schema.coerce(param, value.clone())? else { return Ok(()) };
-    // Errors name values as they were sent; a list that is written as one text is a list.
-    let sent = |name: &String, coerced: Value| match value.get(name) {
-        Some(sent) if sent.is_array() == coerced.is_array() || sent.is_boolean() => sent.clone(),
-        _ => coerced,
-    };
-    let members: Map<String, Value> =
-        members.into_iter().map(|(name, value)| (name.clone(), sent(&name, value))).collect();
+    let Value::Object(members) = schema.coerce(param, value)? else { return Ok(()) };
     let given = members.iter().filter_map(|(name, value)| Some((named(scope, resource, name)?, name, value)));
     let given: Vec<(&FieldNode, &String, &Value)> = given.collect();
     let mut wanted = References::default();
@@ -187,7 +180,7 @@ impl KnownRows {
             (Some(FieldTarget::File), Value::Array(_)) if field.is_list() => all_fit(
                 place,
                 value,
-                |id| self.is_file(registry, field, id),
+                |id| self.is_file(registry, field, *id),
                 "names files that this field does not take",
             ),
             (Some(FieldTarget::File), id) => {
@@ -198,13 +191,9 @@ impl KnownRows {
                 Err(refused(place, id, "is no file that this field takes"))
             }
             (Some(FieldTarget::Record), value) => {
-                // Texts are addresses there.
-                let addresses = declared.kind == FieldKind::PageLink;
-                let numbers: Value =
-                    listed(value).iter().filter(|given| !addresses || !given.is_string()).cloned().collect();
                 let fits =
-                    |id: i64| self.records.get(&id).is_some_and(|(kind, _)| takes(registry, &declared.kinds, kind));
-                all_fit(place, &numbers, fits, "names records that this field does not take")
+                    |id: &i64| self.records.get(id).is_some_and(|(kind, _)| takes(registry, &declared.kinds, kind));
+                all_fit(place, value, fits, "names records that this field does not take")
             }
             (Some(FieldTarget::User), value) => {
                 let holds = |roles: &String| {
@@ -215,7 +204,7 @@ impl KnownRows {
                 all_fit(
                     place,
                     value,
-                    |id| self.users.get(&id).is_some_and(holds),
+                    |id| self.users.get(id).is_some_and(holds),
                     "names users whom this field does not take",
                 )
             }
@@ -268,24 +257,16 @@ fn takes(registry: &Registry, kinds: &[String], kind: &str) -> bool {
     kinds.is_empty() || kinds.iter().any(named)
 }
 
-fn all_fit(place: &str, value: &Value, fits: impl Fn(i64) -> bool, what: &str) -> Result<(), Box<ParamFailure>> {
-    let refuses = |given: &&Value| match given {
-        Value::Bool(_) => true,
-        given => numeric((*given).clone()).as_i64().is_some_and(|id| !fits(id)),
-    };
-    let missing: Vec<&Value> = listed(value).iter().filter(refuses).collect();
+fn all_fit(place: &str, value: &Value, fits: impl Fn(&i64) -> bool, what: &str) -> Result<(), Box<ParamFailure>> {
+    let missing: Vec<i64> = ids(value).filter(|id| !fits(id)).collect();
     if missing.is_empty() { Ok(()) } else { Err(refused(place, &json!(missing), what)) }
-}
-
-/// The values of a list, or the one that is given alone.
-fn listed(value: &Value) -> &[Value] {
-    match value {
-        Value::Array(list) => list,
-        value => std::slice::from_ref(value),
-    }
 }
 
 /// The ids in a given value; texts that are no numbers are addresses.
 fn ids(value: &Value) -> impl Iterator<Item = i64> + '_ {
-    listed(value).iter().filter_map(|id| numeric(id.clone()).as_i64())
+    let all = match value {
+        Value::Array(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    all.iter().filter_map(|id| numeric(id.clone()).as_i64())
 }

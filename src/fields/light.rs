@@ -32,8 +32,7 @@ pub fn stored(field: &FieldNode, values: StoredValues<'_>) -> Option<Value> {
     );
     match value {
         Value::Null => None,
-        // WordPress serialises a text once more that reads like a serialised value.
-        Value::String(text) if structured || field.target().is_some() || text.starts_with("s:") => {
+        Value::String(text) if structured || field.target().is_some() => {
             Some(php::unserialize(text).unwrap_or_else(|| value.clone()))
         }
         _ => Some(value.clone()),
@@ -203,13 +202,18 @@ fn ids(value: Value) -> Vec<i64> {
 /// A place with the members that every one has, as they are stored; null where there is none.
 pub fn place(value: Option<Value>) -> Value {
     let Some(value) = value.filter(|value| !php::is_empty(value)) else { return Value::Null };
-    let mut map =
-        Map::from_iter([("address".to_owned(), json!("")), ("lat".to_owned(), json!(0)), ("lng".to_owned(), json!(0))]);
-    match value {
-        Value::Object(members) => map.extend(members),
-        Value::Array(list) => map.extend(php::list_to_object(list)),
-        _ => {}
-    }
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Array(list) => php::list_to_object(list),
+        _ => Map::new(),
+    };
+    whole([("address", json!("")), ("lat", json!(0)), ("lng", json!(0))], members)
+}
+
+/// An object with the members that every one of its kind has.
+pub fn whole(usual: [(&str, Value); 3], members: Map<String, Value>) -> Value {
+    let mut map: Map<String, Value> = usual.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+    map.extend(members);
     Value::Object(map)
 }
 
@@ -259,7 +263,6 @@ mod tests {
             json!({"address": "", "lat": 0, "lng": 0, "city": 7}),
         );
         check(json!({"type": "text"}), Some(json!("a:0:{}")), json!("a:0:{}"));
-        check(json!({"type": "text"}), Some(json!("s:6:\"a:0:{}\";")), json!("a:0:{}"));
         check(json!({"type": "select"}), Some(json!("a:1:{s:1:\"x\";s:1:\"a\";}")), json!("a"));
         check(json!({"type": "page_link"}), Some(json!("")), json!(""));
     }

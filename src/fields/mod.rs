@@ -10,7 +10,7 @@ mod rows;
 mod writes;
 
 pub use checks::check;
-pub use light::{StoredValues, light, place, rows, stored, stored_ids};
+pub use light::{StoredValues, light, place, rows, stored, stored_ids, whole};
 pub use location::{LocationFacts, RuleTerms, applying};
 pub use rows::{FieldIds, FieldRows};
 pub use writes::{FieldWrites, writes};

@@ -337,9 +337,7 @@ impl<'a> Work<'a> {
         let take = || self.shared.writes.take(scope.source(), half, usize::MAX);
         let _place = (!scope.tentative).then(take).transpose().map_err(|_: PoolError| CommitError::Busy)?;
         let done = scope.storage.commit(scope.attributed(plan)).await;
-        if done.is_ok() && !scope.tentative {
-            self.committed.store(true, Ordering::Relaxed);
-        }
+        self.committed.fetch_or(done.is_ok() && !scope.tentative, Ordering::Relaxed);
         done
     }
 
@@ -425,7 +423,9 @@ impl TransactionScope {
     ///
     /// # Errors
     /// The database refuses it.
-    pub async fn finish(self) -> Result<(), ApiError> {
-        self.transaction.finish().await.map_err(|error| families::commit_failure(&self.scope, error))
+    pub async fn finish(self, work: &Work<'_>) -> Result<(), ApiError> {
+        let done = self.transaction.finish().await.map_err(|error| families::commit_failure(&self.scope, error));
+        work.committed.fetch_or(done.is_ok(), Ordering::Relaxed);
+        done
     }
 }

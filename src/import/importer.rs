@@ -148,11 +148,9 @@ impl<'a> Importer<'a> {
         let known: HashMap<String, i64> =
             snapshot.rows_as(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?;
         let seeds = if was_empty { untouched_seeds(registry, &*snapshot, ids)? } else { HashMap::new() };
-        let free: HashSet<i64> = seeds.values().copied().collect();
-        let none = HashSet::new();
         let mut place = |space: &'static str, ids: &[i64]| {
-            let free = if space == "term" { &free } else { &none };
-            assign_ids(&*snapshot, space, ids, free, &known, &mut report)
+            let free = seeds.values().filter(|_| space == "term").copied().collect();
+            assign_ids(&*snapshot, space, ids, &free, &known, &mut report)
         };
         let records = place("record", &ids.records)?;
         let comments = place("comment", &ids.comments)?;

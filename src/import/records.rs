@@ -174,13 +174,13 @@ impl<'a> Importer<'a> {
         let changes = old.flat_map(entry).collect();
         // The present one is among them.
         let lost = names.len().saturating_mul(dates.len()).saturating_sub(most + 1);
-        let reasons = [
-            (if most == 0 { lost } else { 0 }, "old addresses of records that have no address"),
-            (if most == 0 { 0 } else { lost }, "old addresses of a record that has over 500"),
-            (long.len() + other.len(), "old slugs and dates that are none"),
-        ];
+        let why = match most {
+            0 => "old addresses of records that have no address".to_owned(),
+            most => format!("old addresses of a record that has over {most}"),
+        };
+        let reasons = [(lost, why), (long.len() + other.len(), "old slugs and dates that are none".to_owned())];
         for (count, what) in reasons.into_iter().filter(|(count, _)| *count > 0) {
-            *self.report.left_out.entry(what.to_owned()).or_default() += count as u64;
+            *self.report.left_out.entry(what).or_default() += count as u64;
         }
         changes
     }
@@ -400,9 +400,10 @@ impl<'a> Importer<'a> {
 
 /// Meta keys of the slugs and the days (`2024-05-06`) that a record had.
 const OLD_SLUG: &str = "_wp_old_slug";
-/// Addresses of one record that an import brings.
-const MOST_OLD_ADDRESSES: usize = 500;
 const OLD_DATE: &str = "_wp_old_date";
+
+/// Old addresses of one record that an import brings.
+const MOST_OLD_ADDRESSES: usize = 500;
 
 /// Meta keys of WordPress's own whose values are columns of a record, or say of its file what the file itself says.
 const OWN_KEYS: [&str; 8] = [

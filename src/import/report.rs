@@ -135,15 +135,15 @@ pub struct ImportReport {
     pub(super) warnings: Warnings,
 }
 
-/// Counts a name, unless there are too many others; then the result is 1, else 0.
-fn count(names: &mut BTreeMap<String, u64>, name: &str) -> u64 {
+/// Counts a name, unless there are too many others. Whether it is counted.
+fn count(names: &mut BTreeMap<String, u64>, name: &str) -> bool {
     let room = names.len() < MOST_KEYS;
     match names.get_mut(name) {
         Some(count) => *count += 1,
         None if room => drop(names.insert(name.to_owned(), 1)),
-        None => return 1,
+        None => return false,
     }
-    0
+    true
 }
 
 /// Versions that were not asked for.
@@ -154,17 +154,17 @@ pub(super) fn versions_line(count: u64) -> String {
 impl ImportReport {
     /// Counts a value under a key that nothing declares.
     pub(super) fn hidden_value(&mut self, key: &str) {
-        self.more_keys += count(&mut self.keys, key);
+        self.more_keys += u64::from(!count(&mut self.keys, key));
     }
 
     /// Counts a variable that templates here do not have.
     pub(super) fn unknown_variable(&mut self, name: &str) {
-        self.more_keys += count(&mut self.variables, name);
+        self.more_keys += u64::from(!count(&mut self.variables, name));
     }
 
     /// Counts a record of an author that the file does not list.
     pub(super) fn unlisted_author(&mut self, login: &str) {
-        if count(&mut self.unlisted, login) > 0 {
+        if !count(&mut self.unlisted, login) {
             *self.unlisted.entry("further authors".to_owned()).or_default() += 1;
         }
     }

@@ -167,8 +167,17 @@ fn values_that_do_not_fit_are_refused() {
     check(json!({"photo": page}), "rest_invalid_param", json!({"param": "acf[photo]", "value": page}));
     check(json!({"like": [page]}), "rest_invalid_param", json!({"param": "acf[like]", "value": [page]}));
     check(json!({"like": ["x"]}), "rest_invalid_type", json!({"param": "acf[like][0]"}));
-    check(json!({"like": true}), "rest_invalid_param", json!({"param": "acf[like]", "value": [true]}));
-    check(json!({"by": "987654"}), "rest_invalid_param", json!({"param": "acf[by]", "value": ["987654"]}));
+    // A text that is a number is one, inside a group and in a list that is one text, too.
+    for (name, ids, value) in
+        [("by", json!("987654"), json!([987_654])), ("like", json!("987654,987655"), json!([987_654, 987_655]))]
+    {
+        check(json!({name: ids}), "rest_invalid_param", json!({"param": format!("acf[{name}]"), "value": value}));
+    }
+    check(
+        json!({"size": {"of": "1e6"}}),
+        "rest_invalid_param",
+        json!({"param": "acf[size][of]", "value": [1_000_000]}),
+    );
     check(json!({"by": admin}), "rest_invalid_param", json!({"param": "acf[by]", "value": [admin]}));
     // Unlike the plugin, ids are checked inside a group, too.
     check(

@@ -5,7 +5,7 @@ mod documents;
 use self::documents::{file, record, term, user};
 use super::files;
 use super::read::options;
-use crate::fields::{StoredValues, light, place, rows, stored, stored_ids};
+use crate::fields::{StoredValues, light, place, rows, stored, stored_ids, whole};
 use crate::records::Record;
 use crate::registry::fields::FieldNode;
 use crate::registry::resource::Property;
@@ -63,8 +63,7 @@ fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Va
             Value::String(text) if !text.is_empty() => choice(field, &json!(text)),
             empty => empty,
         },
-        FieldKind::Link => member(field, whole_link(shown)),
-        FieldKind::IconPicker => member(field, shown),
+        FieldKind::Link | FieldKind::IconPicker => member(field, shown),
         FieldKind::GoogleMap => match place(stored(field, values)) {
             Value::Null => json!(false),
             place => place,
@@ -151,18 +150,18 @@ fn member(field: &FieldNode, value: Value) -> Value {
     let wanted = match (field.declared.kind, field.declared.form.as_deref()) {
         (FieldKind::Link, Some("url")) => "url",
         (FieldKind::IconPicker, Some("string") | None) => "value",
+        (FieldKind::Link, _) => return link(value),
         _ => return value,
     };
     if value.is_object() { value[wanted].clone() } else { value }
 }
 
 /// A link with the members that every one has.
-fn whole_link(value: Value) -> Value {
-    let Value::Object(members) = value else { return value };
-    let mut map: Map<String, Value> =
-        ["title", "url", "target"].map(|name| (name.to_owned(), json!(""))).into_iter().collect();
-    map.extend(members);
-    Value::Object(map)
+fn link(value: Value) -> Value {
+    match value {
+        Value::Object(members) => whole(["title", "url", "target"].map(|name| (name, json!(""))), members),
+        none => none,
+    }
 }
 
 /// Channels of a colour; those of nothing where it is none.

@@ -109,7 +109,7 @@ async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Ab
     }
     let open = TransactionScope::begin(work, scope).await?;
     let done = sent(work, open.scope.clone(), ability, input).await?;
-    open.finish().await?;
+    open.finish(work).await?;
     Ok(done)
 }
 

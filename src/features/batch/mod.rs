@@ -74,7 +74,7 @@ async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[BatchPart]) 
     if !responses.iter().all(good) {
         return Ok(failed("atomic", responses.into_iter().map(|r| if good(&r) { Value::Null } else { r })));
     }
-    open.finish().await?;
+    open.finish(work).await?;
     Ok(answered(responses))
 }
 

@@ -38,26 +38,15 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
     let mut put = |name: &str, value: Option<Value>| drop(value.map(|value| hint.insert(name.to_owned(), value)));
     put("label", declared.label.as_ref().map(|label| json!(label)));
     put("labels", (!declared.choices.is_empty()).then(|| json!(declared.choices)));
-    let control = match declared.kind {
-        FieldKind::Textarea => Some("multi-line"),
-        FieldKind::Wysiwyg => Some("markup"),
-        FieldKind::ColorPicker => Some("colour"),
-        FieldKind::Radio | FieldKind::ButtonGroup => Some("radio"),
-        FieldKind::Image | FieldKind::File | FieldKind::Gallery => Some("file"),
-        FieldKind::DatePicker => Some("date"),
-        FieldKind::DateTimePicker => Some("date-time"),
-        FieldKind::TimePicker => Some("time"),
-        _ => None,
+    let (control, form) = match declared.kind {
+        FieldKind::DatePicker => (Some("date"), Some("compact")),
+        FieldKind::DateTimePicker => (Some("date-time"), Some("spaced")),
+        FieldKind::TimePicker => (Some("time"), Some("seconds")),
+        kind => (usual_control(kind), None),
     };
     put("control", control.map(Value::from));
-    let form = match declared.kind {
-        FieldKind::DatePicker => Some("compact"),
-        FieldKind::DateTimePicker => Some("spaced"),
-        FieldKind::TimePicker => Some("seconds"),
-        _ => None,
-    };
     put("options", form.map(|form| json!({"form": form})));
-    // How the value is written is the control's affair.
+    // The control shows how the value is written.
     put("help", form.map(|_| json!("")));
     let written = match field.target().filter(|_| declared.kind != FieldKind::PageLink) {
         Some(_) => Some("integer"),
@@ -68,6 +57,18 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
     let to = target(registry, field).map(|to| json!({"resource": to.name, "many": field.is_list()}));
     put("relation", to);
     Value::Object(hint)
+}
+
+/// The control of the values of a kind, where their schema does not say it.
+fn usual_control(kind: FieldKind) -> Option<&'static str> {
+    match kind {
+        FieldKind::Textarea => Some("multi-line"),
+        FieldKind::Wysiwyg => Some("markup"),
+        FieldKind::ColorPicker => Some("colour"),
+        FieldKind::Radio | FieldKind::ButtonGroup => Some("radio"),
+        FieldKind::Image | FieldKind::File | FieldKind::Gallery => Some("file"),
+        _ => None,
+    }
 }
 
 /// The resource of the rows that values refer to, where it is one. Of a page link an address is a value, too.

@@ -374,7 +374,7 @@ impl<'w> Import<'w> {
             }
         }
         match open {
-            Some(open) => open.finish().await,
+            Some(open) => open.finish(self.work).await,
             None => Ok(()),
         }
     }

@@ -210,7 +210,7 @@ async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let open = TransactionScope::begin(work, work.scope.clone()).await?;
         publish(work, &open.scope, review).await?;
         work.commit_in(&open.scope, decision()).await.map_err(refused)?;
-        open.finish().await?;
+        open.finish(work).await?;
     } else {
         work.commit_in(work.scope, decision()).await.map_err(refused)?;
     }

@@ -251,10 +251,10 @@ impl RolesEdit {
         changed.extend(to.map(|to| format!("reassign={to}")));
         let (user, login, path) = (scope.principal.id, &*scope.principal.login, work.path);
         changes.extend(audit::entry(scope, &Event { name: event, user, login, path, subject: slug, changed }));
-        let written = scope.storage.commit(scope.attributed(WritePlan::new(changes))).await;
+        let written = work.commit_in(scope, WritePlan::new(changes)).await;
         written.map_err(|error| commit_failure(scope, error))?;
         if let Some(open) = self.open {
-            open.finish().await?;
+            open.finish(work).await?;
         }
         Ok(roles)
     }

@@ -43,7 +43,7 @@ impl Linker<'_> {
             let message = format!("lists cannot be filtered by `{}`", schema.name);
             let hint = "inside a list or an object, x-filterable is for members with an x-relation";
             self.in_schema(
-                &resource.declared.schema.clone(),
+                &resource.declared.schema,
                 &format!("{}/x-filterable", schema.pointer),
                 message,
                 Some(hint.into()),
