@@ -93,7 +93,7 @@ fn write(conn: &Connection, jobs: &Receiver<Job>) {
                     (next, revision) = (next + 1, revision + 1);
                     execute(
                         "UPDATE record SET title = ?1, title_key = lower(?1), content = ?2, modified_utc = modified_utc + 1, \
-                         modified_local = modified_local + 1, version = version + 1 WHERE id = ?3",
+                         modified_local = modified_local + 1, _version = _version + 1 WHERE id = ?3",
                         params![job.title, job.content, id],
                     );
                     id

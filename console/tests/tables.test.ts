@@ -18,7 +18,7 @@ describe("tables", () => {
     const posts = resourceOf("posts");
     expect(displayOf(posts, "x", { display: "colour" }, { type: "string" })).toBe("colour");
     expect(displayOf(posts, "x", { display: "unknown" }, { type: "integer" })).toBe("number");
-    expect(displayOf(posts, "author", { relation: { resource: "users", many: false } }, { type: "integer" })).toBe("relation");
+    expect(displayOf(posts, "author", { relation: { resources: ["users"], many: false } }, { type: "integer" })).toBe("relation");
     expect(displayOf(posts, "status", {}, { type: "string", enum: ["draft"] })).toBe("state");
     expect(displayOf(posts, "date", {}, { type: ["string", "null"], format: "date-time" })).toBe("date-time");
     expect(displayOf(posts, "x", {}, { type: "string", enum: ["a"] })).toBe("enum");

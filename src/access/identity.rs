@@ -150,7 +150,8 @@ impl Identity {
     /// # Errors
     /// The database cannot be read; credentials were wrong too often.
     pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
-        let Some(header) = request.header("authorization").filter(|_| scope.registry.takes_tokens()) else {
+        let header = request.header("authorization").filter(|header| !header.trim().is_empty());
+        let Some(header) = header.filter(|_| scope.registry.takes_tokens()) else {
             return self.other_caller(scope, request).await;
         };
         match tokens::bearer(header) {

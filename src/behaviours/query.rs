@@ -176,7 +176,7 @@ fn status(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     Ok((!wanted.is_empty()).then(|| words("status", wanted)))
 }
 
-/// Rows in a language. Those without one have the default language.
+/// Rows in a language.
 fn language(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     let Some(languages) = &asked.scope.registry.languages else { return Ok(None) };
     let Some(column) = asked.resource.plan_column(&languages.column) else { return Ok(None) };
@@ -184,12 +184,7 @@ fn language(asked: &QueryContext<'_>, value: &Value) -> QueryResult {
     if text.is_empty() {
         return Ok(None);
     }
-    let wanted = languages.named(text);
-    let is = |text: &str| Cond::Compare(column.clone(), Op::Eq, txt(text));
-    Ok(Some(match wanted == languages.default {
-        true => Cond::Any(vec![is(wanted), is(""), Cond::IsNull(column.clone())]),
-        false => is(wanted),
-    }))
+    Ok(Some(languages.rows(&column, text)))
 }
 
 /// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.

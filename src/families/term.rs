@@ -10,7 +10,7 @@ use crate::registry::columns::ID;
 pub use crate::registry::columns::term as columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use cms_storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, ReadPlan, SlugClaim, Target};
 use cms_storage::{Snapshot, StorageError};
 use cms_text::html_policy::{self, Policy};
 use cms_text::{sanitize, slug};
@@ -109,7 +109,7 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let taken_over = taken_over(edit, &set, 0)?;
     let mut changes = Vec::new();
     if given.is_none() || resource.declared.hierarchical {
-        changes.push(unlike(resource, &title, parent, 0));
+        changes.push(unlike(edit, None, &set, &title, parent));
     }
     let base = given.unwrap_or_else(|| slug::sanitize_title(&title));
     let candidates = candidates(&*edit.scope.snapshot()?, base, parent)?;
@@ -146,7 +146,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let put = Put { slug, meta, ..Put::new(resource.table.clone(), existing(record), set) };
     let mut changes = taken_over(edit, &put.set, record.id())?;
     if unique {
-        changes.push(unlike(resource, &title, parent, record.id()));
+        changes.push(unlike(edit, Some(record), &put.set, &title, parent));
     }
     changes.push(Change::Put(put));
     changes.extend(unmoved);
@@ -207,15 +207,26 @@ fn taken_over(edit: &RowEdit<'_>, set: &Columns, own: i64) -> Result<Vec<Change>
     Ok(changes)
 }
 
-/// No other term below the same parent has the name.
-fn unlike(resource: &Resource, title: &str, parent: i64, own: i64) -> Change {
-    let same_name = Cond::All(vec![
-        records::own_rows(resource),
+/// No other term below the same parent has the name, in the language that the term gets or has.
+fn unlike(edit: &RowEdit<'_>, stored: Option<Record<'_>>, set: &Columns, title: &str, parent: i64) -> Change {
+    let own = stored.map_or(0, |record| record.id());
+    let mut same_name = vec![
         eq(col::NAME_KEY, txt(&slug::title_key(title))),
         eq(col::PARENT, DbValue::Int(parent)),
         Cond::Compare(name(ID), Op::Ne, DbValue::Int(own)),
-    ]);
-    Change::Require { plan: records::columns(col::TABLE, &[ID], same_name), found: false, tag: EXISTS }
+    ];
+    let languages = edit.scope.registry.languages.as_ref();
+    same_name.extend(languages.and_then(|languages| {
+        let column = edit.resource.plan_column(&languages.column)?;
+        let given = set.iter().find_map(|(name, value)| match value {
+            Input::Value(value) if *name == column => Some(text(value)),
+            _ => None,
+        });
+        let kept = stored.as_ref().map_or("", |record| record.text(&languages.column));
+        Some(languages.rows(&column, given.unwrap_or(kept)))
+    }));
+    let plan = ReadPlan { columns: vec![name(ID)], ..records::plan(edit.resource, Cond::All(same_name)) };
+    Change::Require { plan, found: false, tag: EXISTS }
 }
 
 /// The change that the deletion of a term makes: its children move up.

@@ -152,6 +152,11 @@ impl SortKeys {
         (first.indexed && first.unset.is_some()).then(|| self.stretches(None))
     }
 
+    /// Their columns.
+    pub fn columns(&self) -> Vec<Name> {
+        self.0.iter().map(|key| key.column.clone()).collect()
+    }
+
     /// The mark that all cursors of this order share.
     fn mark(&self) -> String {
         let keys: Vec<Value> = self.0.iter().map(|key| json!([&*key.column, key.descending])).collect();
@@ -184,14 +189,14 @@ impl SortKeys {
     ) -> Result<Option<Row>, ApiError> {
         let same = Cond::Compare(resource.key.clone(), Op::Eq, id.clone());
         let filter = Cond::All(vec![plan.filter.clone(), same]);
-        let columns = self.0.iter().map(|key| key.column.clone()).collect();
-        let plan = ReadPlan { columns, filter, order: Vec::new(), limit: Some(1), offset: 0, ..plan.clone() };
+        let plan =
+            ReadPlan { columns: self.columns(), filter, order: Vec::new(), limit: Some(1), offset: 0, ..plan.clone() };
         Ok(snapshot.rows(&plan)?.pop())
     }
 
     /// The rows behind these sort values, or all. Those without a value of the first column are a stretch of their own: they
     /// are elsewhere in its index.
-    fn stretches(&self, after: Option<&[DbValue]>) -> Vec<KeyRange> {
+    pub fn stretches(&self, after: Option<&[DbValue]>) -> Vec<KeyRange> {
         let [first, rest @ ..] = self.0.as_slice() else { return Vec::new() };
         let order =
             |keys: &[SortKey]| keys.iter().map(|key| Order::Column(key.column.clone(), key.descending)).collect();

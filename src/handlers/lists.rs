@@ -208,7 +208,8 @@ impl<'w> CollectionRequest<'w> {
     /// The rows of the window, with the columns that they are shown by.
     fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
         let (layout, plan) = (&self.work.scope.registry.layout, &self.plan);
-        let window = WindowRows { snapshot, layout, plan, stretches: &self.stretches, counts: self.counts };
+        let stretches = &self.stretches;
+        let window = WindowRows { snapshot, layout, resource: self.resource, plan, stretches, counts: self.counts };
         window.read(|plan| self.read(snapshot, view, plan))
     }
 

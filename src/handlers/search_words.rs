@@ -5,7 +5,7 @@ use crate::registry::args::{Arg, ArgRole, ArgSet};
 use crate::registry::name;
 use crate::request::args::ArgValues;
 use cms_storage::plan::{Cond, Name, Order};
-use cms_text::search::{Word, WordLimit};
+use cms_text::search::{UNLIMITED, Word};
 use serde_json::Value;
 
 /// The search of a request: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
@@ -79,7 +79,7 @@ impl Search {
 /// # Errors
 /// There are more than the argument allows.
 pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
-    let limit = arg.words.unwrap_or(WordLimit { most: usize::MAX, phrase: false });
+    let limit = arg.words.as_ref().unwrap_or(&UNLIMITED);
     limit.words(text).ok_or_else(|| {
         ApiError::invalid_one(&arg.name, format!("{} takes at most {} words and phrases.", arg.name, limit.most))
     })

@@ -148,7 +148,7 @@ impl Pages {
             || self.asset(&place).is_some()
             || self.provider(&place).is_some()
             || console::part(self.console.as_deref(), &place).is_some()
-            || self.readers.place(path, |_| false).is_some()
+            || self.readers.place(path, false).is_some()
     }
 
     /// Whether a path below the site's address is that address, in one of the languages.

@@ -91,8 +91,8 @@ impl Readers {
         reply
     }
 
-    /// Where a path below the site's address leads; `has`: whether the query has a parameter.
-    pub(super) fn place(&self, path: &str, has: impl Fn(&str) -> bool) -> Option<ReaderPlace> {
+    /// Where a path below the site's address leads; `asked`: its query asks for a feed of the first page.
+    pub(super) fn place(&self, path: &str, asked: bool) -> Option<ReaderPlace> {
         let (feeds, maps) = (&self.syndication, &self.sitemaps);
         let style = || maps.styles.get().is_some_and(|styles| styles.iter().any(|style| style == path));
         if maps.enabled && (path == maps.index || style() || sitemaps::part_of(maps, path).is_some()) {
@@ -107,8 +107,7 @@ impl Readers {
         let mut parts = path.trim_end_matches('/').rsplit('/');
         let (last, before) = (parts.next().unwrap_or_default(), parts.next());
         let named = last == feeds.path || before == Some(&feeds.path) && feeds.format_of(last).is_some();
-        let asked = || super::HOME.contains(&path) && has("feed");
-        (feeds.enabled && (named || feeds.aliases.contains_key(path) || asked()))
+        (feeds.enabled && (named || asked || feeds.aliases.contains_key(path)))
             .then_some(ReaderPlace::Route(HandlerRole::Feed))
     }
 }
@@ -119,7 +118,7 @@ pub(super) async fn serve(pages: &Pages, engine: &Engine, request: &Request) -> 
     if !matches!(request.method, Method::Get | Method::Head) {
         return None;
     }
-    let role = match readers.place(&request.path, |name| request.query.contains_key(name))? {
+    let role = match readers.place(&request.path, request.query.contains_key("feed") && pages.is_home(&request.path))? {
         ReaderPlace::Route(role) => role,
         ReaderPlace::Redirect => {
             let index = format!("{}{}", readers.site_url, readers.sitemaps.index);

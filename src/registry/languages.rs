@@ -5,6 +5,7 @@
 
 use super::resource::Resource;
 use cms_declaration::LanguageImport;
+use cms_storage::plan::{Cond, DbValue, Name, Op};
 use serde_json::Value;
 
 /// See the module's description.
@@ -61,9 +62,19 @@ impl Languages {
         self.find(slug).map_or(slug, |language| &language.tag)
     }
 
-    /// The language of this slug.
+    /// The language of this slug, in letters of any case.
     pub fn find(&self, slug: &str) -> Option<&Language> {
-        self.all.iter().find(|language| language.slug == slug)
+        self.all.iter().find(|language| language.slug.eq_ignore_ascii_case(slug))
+    }
+
+    /// The rows in a language, which this column has. Those without one have the default language.
+    pub fn rows(&self, column: &Name, slug: &str) -> Cond {
+        let wanted = self.named(slug);
+        let is = |text: &str| Cond::Compare(column.clone(), Op::Eq, DbValue::Text(text.into()));
+        match wanted == self.default {
+            true => Cond::Any(vec![is(wanted), is(""), Cond::IsNull(column.clone())]),
+            false => is(wanted),
+        }
     }
 
     /// The first part of the addresses of a language; the default one has none.

@@ -269,7 +269,7 @@ pub enum HrefPiece {
     ApiName,
     /// The newest revision's id.
     RevisionId,
-    /// One of the keys in the property that [`Link::each`] names.
+    /// One of the values of the property that [`Link::each`] names.
     Each,
 }
 
@@ -282,7 +282,7 @@ pub struct Link {
     pub attrs: Map<String, Value>,
     pub when: LinkCondition,
     pub when_column: Option<usize>,
-    /// Property with keys, for each of which there is a link.
+    /// Property with values, for each of which there is a link.
     pub each: Option<String>,
     /// Not below the REST base (curies).
     pub absolute: bool,

@@ -318,13 +318,19 @@ pub struct SizesWord {
 }
 
 /// See [`ArgumentWords::search_words`].
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchWords {
     /// Words that are searched one by one.
     pub max: usize,
     /// How a search of more words is treated.
     pub overflow: Overflow,
+    /// Words in small letters that are left out beside others.
+    #[serde(default)]
+    pub skipped: Vec<String>,
+    /// A plus divides words, too.
+    #[serde(default)]
+    pub plus: bool,
 }
 
 /// See [`SearchWords::overflow`].

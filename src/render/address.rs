@@ -22,16 +22,20 @@ pub fn address(item: &Item<'_>) -> String {
 
 /// The address that a record has (or would have with this slug) where the site is read.
 pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
-    let site = &scope.registry.site;
-    let front = in_language(scope, record, &site.front);
+    let front = in_language(scope, record, &scope.registry.site.front);
     let path = has_shape(scope, record).then(|| in_shape(&front, true, record, batch, slug)).flatten();
-    path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
+    path.unwrap_or_else(|| format!("{front}{}", by_number(record)))
 }
 
 /// The beginning of the addresses of a record's language.
 pub fn in_language<'b>(scope: &Scope, record: Record<'_>, base: &'b str) -> Cow<'b, str> {
     let part = scope.registry.languages.as_ref().and_then(|languages| languages.part(record.text(&languages.column)));
     part.map_or(Cow::Borrowed(base), |part| Cow::Owned(format!("{base}/{part}")))
+}
+
+/// An address below another beginning, such as that of a language; one that does not begin so stays.
+pub fn moved(link: &str, front: &str, base: &str) -> String {
+    link.strip_prefix(front).map_or_else(|| link.to_owned(), |path| format!("{base}{path}"))
 }
 
 /// The path that a record will have in the front end once it is published: with the slug that its title gives where it has
@@ -47,12 +51,11 @@ pub fn once_published(scope: &Scope, record: Record<'_>, batch: &Batch) -> Strin
     address.and_then(|address| address.strip_prefix(&**front).map(str::to_owned)).unwrap_or_else(|| by_number(record))
 }
 
-/// The address at the site itself, which does not change with the front end.
+/// The address at the site itself, which does not change with the front end. Recorded: it names no language.
 pub fn on_site(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
-    let site = &scope.registry.site;
-    let begin = in_language(scope, record, &site.url);
-    let path = has_shape(scope, record).then(|| in_shape(&begin, false, record, batch, slug)).flatten();
-    path.unwrap_or_else(|| format!("{}{}", site.url, by_number(record)))
+    let site = &*scope.registry.site.url;
+    let path = has_shape(scope, record).then(|| in_shape(site, false, record, batch, slug)).flatten();
+    path.unwrap_or_else(|| format!("{site}{}", by_number(record)))
 }
 
 /// The address that an item would have, with a tag in place of its slug.
@@ -67,7 +70,7 @@ pub fn template(item: &Item<'_>) -> String {
     let slug = if deep { "%pagename%" } else { "%postname%" };
     let front = in_language(item.scope, record, &site.front);
     let path = named.then(|| in_shape(&front, true, record, item.batch, slug)).flatten();
-    path.unwrap_or_else(|| format!("{}{}", site.front, by_number(record)))
+    path.unwrap_or_else(|| format!("{front}{}", by_number(record)))
 }
 
 /// Whether a record is in a state in which its address has the shape of its resource; others are named by their number.

@@ -10,6 +10,7 @@ use crate::registry::fields::FieldTarget;
 use crate::registry::resource::{Context, HrefPiece, Link, LinkTarget, Property, QueryValue, Resource};
 use cms_storage::plan::DbValue;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 impl Item<'_> {
     /// The `_links` of the item, by relation, in the order of declaration. The one to itself has the hints.
@@ -19,12 +20,9 @@ impl Item<'_> {
             if !self.applies(link)? {
                 continue;
             }
-            let each: Vec<Option<i64>> = match &link.each {
-                Some(property) => self.members(property).iter().copied().map(Some).collect(),
-                None => vec![None],
-            };
+            let each = link.each.as_ref().map_or_else(|| vec![None], |list| self.each(list));
             for each in each {
-                let Some(href) = self.href(link, each) else { continue };
+                let Some(href) = self.href(link, each.as_deref()) else { continue };
                 let mut object = Map::new();
                 for (key, value) in &link.attrs {
                     object.insert(key.clone(), self.attr(link, value));
@@ -46,6 +44,15 @@ impl Item<'_> {
         }
         self.drop_unused_curies(&mut links);
         Ok(links)
+    }
+
+    /// The values of a property, for each of which there is a link: declared entries, or keys of other rows.
+    fn each(&self, property: &str) -> Vec<Option<Arc<str>>> {
+        let declared = self.resource.property(property).is_some_and(|property| property.among.is_some());
+        match declared {
+            true => records::split_words(self.record.text(property)).into_iter().map(Some).collect(),
+            false => self.members(property).iter().map(|key| Some(key.to_string().into())).collect(),
+        }
     }
 
     /// Adds the links to what the values of fields refer to, those of the last field first. Recorded: fields inside others, and
@@ -163,7 +170,7 @@ impl Item<'_> {
         }
     }
 
-    fn href(&self, link: &Link, each: Option<i64>) -> Option<String> {
+    fn href(&self, link: &Link, each: Option<&str>) -> Option<String> {
         let registry = &self.scope.registry;
         let path = match &link.target {
             LinkTarget::Item { resource, column } => {
@@ -205,7 +212,7 @@ impl Item<'_> {
                         HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
                         HrefPiece::SelfPath => path.push_str(&records::item_path(registry, self.record)),
                         HrefPiece::CollectionPath => path.push_str(&records::collection_path(self.record)),
-                        HrefPiece::Each => path.push_str(&each?.to_string()),
+                        HrefPiece::Each => path.push_str(each?),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
                         HrefPiece::ApiName => path.push_str(&self.resource.api_name),
                     }

@@ -87,7 +87,7 @@ fn sources() -> Vec<(&'static str, Vec<u8>, SourceOutcome)> {
         (
             "other-bytes.sql",
             replaced(&with("INSERT INTO `wp_terms` VALUES (9,'MARK','t',0);\n"), "MARK", b"Gr\xfc\xdfe"),
-            Taken(&["line 27: bytes of a text that are no UTF-8 are replaced by \u{fffd}"]),
+            Taken(&["line 27: bytes of a text that are no characters are replaced by \u{fffd}"]),
         ),
         (
             "other-bytes.xml",

@@ -430,7 +430,7 @@ fn paths_are_those_that_serve() {
         json!({"resource": "users", "parameter": "user_id"})
     );
     let posts = resource(&described, "posts").expect("it is described");
-    assert_eq!(posts["fields"]["categories"]["relation"], json!({"resource": "categories", "many": true}));
+    assert_eq!(posts["fields"]["categories"]["relation"], json!({"resources": ["categories"], "many": true}));
     assert!(posts["fields"]["featured_media"]["operators"].as_array().is_some_and(|all| all.contains(&json!("eq"))));
     assert_eq!(posts["taxonomies"], json!(["categories", "tags"]));
     // Where a file is used can be asked.
@@ -527,7 +527,7 @@ fn own_resources_are_described_without_a_word() {
         json!(["status", "author", "tags", "date", "starts", "price", "form", "venue"])
     );
     let fields = &events["fields"];
-    assert_eq!(fields["venue"]["relation"], json!({"resource": "venues", "many": false}));
+    assert_eq!(fields["venue"]["relation"], json!({"resources": ["venues"], "many": false}));
     assert_eq!(fields["starts"]["sort"], "starts");
     assert_eq!(fields["form"], json!({"control": "radio", "labels": {"a": "Talk", "b": "Walk"}}));
     assert!(fields["price"]["operators"].as_array().is_some_and(|all| all.contains(&json!("le"))), "{fields}");
@@ -559,7 +559,7 @@ fn titles_of_schemas_are_the_labels_of_their_properties() {
         [Some("Headline"), Some("Guests of honour"), Some("Room")]
     );
     // Without a title the console says the name in words, not that of the other resource.
-    assert_eq!((label("speakers"), fields["speakers"]["relation"]["resource"].as_str()), (None, Some("users")));
+    assert_eq!((label("speakers"), fields["speakers"]["relation"]["resources"][0].as_str()), (None, Some("users")));
 }
 
 #[test]

@@ -86,6 +86,19 @@ fn is_refused(answer: &Answer) -> bool {
     answer.code() == "rest_storage_unavailable"
 }
 
+/// A change as the only part of an atomic batch, whose transaction is held open: the answer of the part.
+fn put_in_a_transaction(server: &Server, route: &str, change: &Value) -> Answer {
+    let part = json!({"method": "PUT", "path": route, "body": change});
+    let mut answer = server.admin("POST", "/batch/v1", Some(&json!({"atomic": true, "requests": [part]})));
+    if answer.status == 207 {
+        let part = answer.body["responses"][0].take();
+        answer.status = part["status"].as_u64().and_then(|status| status.try_into().ok()).expect("a status");
+        answer.body = part["body"].clone();
+        answer.text = part.to_string();
+    }
+    answer
+}
+
 /// Creates, changes and deletes posts, and reads each as soon as it is written.
 pub(super) fn work(server: &Server, name: &str, known: &mut Titles) -> bool {
     let mut whole = true;
@@ -101,7 +114,11 @@ pub(super) fn work(server: &Server, name: &str, known: &mut Titles) -> bool {
         let route = format!("/cms/v2/posts/{id}");
         known.insert(id, vec![Some(title("new"))]);
         let possible = known.get_mut(&id).expect("it is there");
-        let changed = server.admin("PUT", &route, Some(&body(&title("changed"))));
+        let change = body(&title("changed"));
+        let changed = match n % 3 {
+            1 => put_in_a_transaction(server, &route, &change),
+            _ => server.admin("PUT", &route, Some(&change)),
+        };
         match done(server, &changed, 200) {
             true => *possible = vec![Some(title("changed"))],
             false if is_refused(&changed) => whole = false,

@@ -222,6 +222,8 @@ fn consent_programs_and_traps_decide_in_this_order() {
     let as_field = form(&server, of("[text who] [acceptance terms] ok [/acceptance]", "acceptance_as_validation: on"));
     let timed = form(&server, of("[text who]", "minimum_seconds: 60"));
     let free = form(&server, of("[text who] [acceptance terms optional]", ""));
+    let closed = form(&server, of("[text* who]", "subscribers_only: true"));
+    let dated = form(&server, of("[date from min:today max:today+1year]", ""));
     let status = |id: i64, fields: &[(&str, &str)]| {
         let answer = send(&server, id, fields, None);
         (answer.body["status"].as_str().unwrap_or_default().to_owned(), problems(&answer).len())
@@ -238,6 +240,11 @@ fn consent_programs_and_traps_decide_in_this_order() {
         (as_field, vec![("who", "Ann")], ("validation_failed", 1)),
         (as_field, vec![("who", "Ann"), ("terms", "1")], ("mail_sent", 0)),
         (free, vec![("who", "Ann")], ("mail_sent", 0)),
+        (closed, vec![("who", "Ann")], ("error", 0)),
+        (closed, vec![("who", "")], ("error", 0)),
+        (dated, vec![("from", "2024-01-01")], ("validation_failed", 1)),
+        (dated, vec![("from", "9999-12-31")], ("validation_failed", 1)),
+        (dated, vec![("from", "")], ("mail_sent", 0)),
         (timed, vec![("who", "Ann")], ("spam", 0)),
         (timed, vec![("who", "Ann"), ("_form_shown", &*moment)], ("spam", 0)),
         (timed, vec![("who", "Ann"), ("_form_shown", "1.abc")], ("spam", 0)),
@@ -248,6 +255,15 @@ fn consent_programs_and_traps_decide_in_this_order() {
     let url = format!("{}{ROUTE}/{asked}/feedback", server.rest);
     let nobody = server.send("POST", &url, None, Some((kind, body)), &[("user-agent", "")]);
     assert_eq!(nobody.body["status"], "spam", "{}", nobody.text);
+    let (kind, body) = multipart(&[("who", "Ann"), ("_wpcf7_unit_tag", "x")], None);
+    let reader = server.user("rita", "subscriber");
+    let url = format!("{}{ROUTE}/{closed}/feedback", server.rest);
+    let sent = server.send("POST", &url, Some(&reader), Some((kind, body)), &[("user-agent", "tests")]);
+    assert_eq!(sent.body["status"], "mail_sent", "{}", sent.text);
+    // The bounds are days, whichever day it is.
+    let rules = server.get(&format!("{ROUTE}/{dated}/feedback/schema")).body["rules"].clone();
+    let days: Vec<&str> = rules.as_array().unwrap().iter().filter_map(|rule| rule["threshold"].as_str()).collect();
+    assert!(days.len() == 2 && days.iter().all(|day| day.len() == 10) && days[0] < days[1], "{rules}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn a_browser_is_told_what_runs_here() {
             &format!("/{prefix}/v2/settings"),
             Some(&json!({"title": "Tea & \"Cake\" <b", "description": "It's"})),
         );
-        for path in ["/", "/?utm_source=x", "/?p=x", "/?rest_route="] {
+        for path in ["/", "/?utm_source=x", "/?p=x", "/?p=0", "/?cat=0", "/?rest_route="] {
             let page = page(&server, path);
             assert_eq!(page.status, 200, "{path}");
             for part in [

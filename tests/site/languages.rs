@@ -102,7 +102,10 @@ fn addresses_begin_with_other_languages() {
     assert_eq!(link(&below), "/de/ueber/b/");
     assert_eq!(link(&made(&server, "categories", json!({"name": "Haus", "lang": "de"}))), "/de/category/haus/");
     let draft = made(&server, "posts", json!({"title": "D", "lang": "de"}));
-    assert_eq!(link(&draft), format!("/?p={}", draft["id"]));
+    assert_eq!(link(&draft), format!("/de/?p={}", draft["id"]));
+    let upper = made(&server, "posts", dated("seven", json!("DE")));
+    assert_eq!(link(&upper), "/de/2024/05/seven/");
+    assert_eq!(upper["guid"]["raw"], format!("{}/2024/05/seven/", server.site), "{upper}");
     // Lists and searches read no more than they show.
     let listed = server.get("/wp/v2/posts?slug=one&_fields=link").body;
     assert_eq!(link(&listed[0]), "/de/2024/05/one/");
@@ -145,6 +148,32 @@ fn terms_are_filtered_and_records_are_not() {
 }
 
 #[test]
+fn names_of_terms_are_unique_in_their_language() {
+    let server = site();
+    let new = |route: &str, name: &str, lang: &str| {
+        let created = server.admin("POST", &format!("/wp/v2/{route}"), Some(&json!({"name": name, "lang": lang})));
+        (created.status, created.body["slug"].as_str().unwrap_or_else(|| created.code()).to_owned())
+    };
+    for route in ["categories", "tags"] {
+        for (name, lang, status, slug) in [
+            ("Sport", "en", 201, "sport"),
+            ("Sport", "", 400, "term_exists"),
+            ("Sport", "de", 201, "sport-2"),
+            ("sport", "de", 400, "term_exists"),
+            ("Meer", "gl", 201, "meer"),
+        ] {
+            assert_eq!(new(route, name, lang), (status, slug.to_owned()), "{route} {name} {lang}");
+        }
+        let parent = json!({"lang": "de"});
+        let gl = server.get(&format!("/wp/v2/{route}?slug=meer&lang=gl")).body[0]["id"].clone();
+        let moved = server.admin("POST", &format!("/wp/v2/{route}/{gl}"), Some(&parent));
+        assert_eq!(moved.status, 200, "{}", moved.text);
+        assert_eq!(new(route, "Meer", "de").0, 400);
+        assert_eq!(new(route, "Meer", "gl").0, 201);
+    }
+}
+
+#[test]
 fn readers_find_each_language() {
     let server = site();
     for (slug, lang) in [("house", "en"), ("haus", "de")] {
@@ -169,6 +198,30 @@ fn readers_find_each_language() {
             "{path}: {}",
             feed.text
         );
+    }
+    for (slug, lang) in [("house", "en"), ("haus", "de")] {
+        made(&server, "pages", json!({"title": format!("page of {slug}"), "status": "publish", "lang": lang}));
+    }
+    let post = server.get("/wp/v2/posts?language=de").body[0].clone();
+    made(&server, "comments", json!({"post": post["id"], "content": "Schön"}));
+    let below = post["link"].as_str().unwrap().strip_prefix(&*server.site).unwrap();
+    for (path, holds) in [
+        ("/feed/", "<language>en-US</language>"),
+        ("/de/feed/", "<language>de-DE</language>"),
+        ("/de/feed/?s=page", "<title>page of haus</title>"),
+        ("/de/?feed=rss2", "<title>haus</title>"),
+        (&*format!("{below}feed/"), "Schön"),
+    ] {
+        let feed = page(path);
+        let kind = feed.header("content-type").unwrap_or_default();
+        assert!(kind.starts_with("application/rss+xml") && feed.text.contains(holds), "{path}: {kind} {}", feed.text);
+    }
+    // Lists that each language has stay in the language of their address.
+    let year = &post["date"].as_str().unwrap()[..4];
+    for path in [format!("/de/{year}/"), "/de/author/admin/".to_owned()] {
+        assert_eq!(page(&path).status, 200, "{path}");
+        let short = page(path.trim_end_matches('/'));
+        assert_eq!((short.status, short.header("location")), (301, Some(&*format!("{}{path}", server.site))), "{path}");
     }
     assert_eq!(page("/xx/feed/").status, 200, "under `wp` the feed of a list that does not exist is empty");
 }

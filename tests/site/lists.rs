@@ -73,6 +73,10 @@ fn searches_are_exact_by_word_and_take_quotes_alone() {
     assert!(found(&server, "posts?search=elan%20vital&search_semantics=exact").is_empty(), "each word is compared");
     assert_eq!(found(&server, "posts?search=%22elan%20vital%22&search_semantics=exact"), [two]);
     assert_eq!(found(&server, "posts?search=%22"), [quoted]);
+    // Letters and frequent words say nothing beside others, and a plus is a blank.
+    assert_eq!(found(&server, "posts?search=the%20x%20vital"), [two]);
+    assert_eq!(found(&server, "posts?search=vital%2Belan"), [two]);
+    assert_eq!(found(&server, "search?search=of%20vital&subtype=any").len(), 1);
     assert_eq!(found(&server, "posts?search=elan&orderby=relevance&order=asc"), [one, two]);
     let page = make(&server, "pages", json!({"title": "elan", "status": "publish"}));
     assert_eq!(found(&server, "search?search=elan&subtype=any").len(), 3);

@@ -130,6 +130,12 @@ fn a_place_shows_one_menu() {
         places["primary"]["_links"]["collection"][0]["href"],
         format!("{}/wp-json/wp/v2/menu-locations", server.site)
     );
+    let href = |name: &str| format!("{}/wp-json/wp/v2/menu-locations/{name}", server.site);
+    let menu = server.admin("GET", &format!("/wp/v2/menus/{}?_embed", place("primary")), None).body;
+    assert_eq!(menu["_links"]["wp:menu-location"], json!([{"embeddable": true, "href": href("primary")}]));
+    assert_eq!(menu["_embedded"]["wp:menu-location"][0]["description"], "At the top");
+    let third = made(&server, "menus", json!({"name": "Three"}));
+    assert_eq!(third["_links"].get("wp:menu-location"), None);
     let embedded = server.admin("GET", "/wp/v2/menu-locations/primary?_embed", None).body;
     assert_eq!(embedded["_embedded"]["wp:menu"][0]["name"], "Two");
 }

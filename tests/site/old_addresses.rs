@@ -116,6 +116,13 @@ fn records_below_others_move_with_them() {
     moved(&server, "/su", "/up/sub/");
     change(&server, "pages", &below, json!({"status": "private"}));
     assert_eq!(led(&server, "/sub/").0, 404);
+    // The number of a page of a text is neither a part of an old slug nor the beginning of another one.
+    let dated = json!({"date": "2024-05-06T07:08:09"});
+    let tides = published(&server, "posts", "tides", dated.clone());
+    published(&server, "posts", "2024-tides", dated);
+    change(&server, "posts", &tides, json!({"slug": "spring-tides"}));
+    moved(&server, "/2024/05/tides/2/", "/2024/05/spring-tides/");
+    moved(&server, "/2024/05/spring/2/", "/2024/05/spring-tides/");
 }
 
 #[test]

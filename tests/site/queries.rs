@@ -203,43 +203,121 @@ fn settings_take_effect_with_the_next_request() {
     assert!(without.as_str().is_some_and(|text| text.contains(":)")), "{without}");
 }
 
-/// A type that shares the table of posts, sorted by a column of its own that some items have no value in.
+/// Types that share the table of posts or have their own, sorted by a column of theirs that some items have no value in.
 #[test]
 fn pages_in_the_order_of_an_own_column_read_what_they_show() {
     let keys = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
     let number = json!({"type": "integer"});
-    let site = Inside::over(folder(&[("c_talks", "content", json!({"start": number, "price": number}), keys)]));
-    for n in 0..200 {
-        let mut talk = json!({"title": format!("Talk {n}"), "status": "publish", "price": n % 7});
-        if n % 10 != 3 {
-            talk["start"] = json!(n * 37 % 101);
-        }
-        site.make("/own/v1/c_talks", &talk);
-    }
-    for order in ["asc", "desc"] {
-        let page = |size: usize, page: usize| {
-            site.get(&format!("/own/v1/c_talks?orderby=start&order={order}&per_page={size}&page={page}"), false)
-        };
-        let ids =
-            |list: Value| -> Vec<Value> { list.as_array().expect("a list").iter().map(|t| t["id"].clone()).collect() };
-        let whole: Vec<Value> = (1..=2).flat_map(|n| ids(page(100, n).body)).collect();
-        let pages: Vec<Value> = (1..=29).flat_map(|n| ids(page(7, n).body)).collect();
-        assert_eq!((pages.len(), &pages), (200, &whole), "{order}");
-        let starts: Vec<Option<i64>> = (1..=2)
-            .flat_map(|n| page(100, n).body.as_array().expect("a list").clone())
-            .map(|t| t["start"].as_i64())
+    let properties = json!({"start": number, "price": number});
+    let declared = [("c_talks", "content", properties.clone(), keys), ("talks", "plain", properties, keys)];
+    let site = Inside::over(folder(&declared));
+    for resource in ["c_talks", "talks"] {
+        let made: Vec<i64> = (0..500)
+            .map(|n| {
+                let mut talk = json!({"title": format!("Talk {n}"), "price": n % 7});
+                if resource == "c_talks" {
+                    talk["status"] = json!("publish");
+                }
+                if n % 10 != 3 {
+                    talk["start"] = json!(n * 37 % 101);
+                }
+                site.make(&format!("/own/v1/{resource}"), &talk)["id"].as_i64().expect("an id")
+            })
             .collect();
-        assert!(starts[180..].iter().all(Option::is_none), "{order}: those without a start are last");
-        // A row that is skipped costs some instructions, and the page before the last is as near to the end as the second is
-        // to the beginning.
-        let [first, second, later, last] = [1, 2, 9, 17].map(|n| page(10, n).steps);
-        assert!(
-            later < first + 80 * 25,
-            "{order}: {first} instructions for the first page, {later} for one in the middle"
+        let path = |query: &str| format!("/own/v1/{resource}?{query}");
+        let check = |order: &str, gone: &[i64]| {
+            let page = |size: usize, page: usize| {
+                site.get(&path(&format!("orderby=start&order={order}&per_page={size}&page={page}")), false)
+            };
+            let pages = |size: usize| -> Vec<Value> {
+                (1..=500_usize.div_ceil(size))
+                    .flat_map(|n| page(size, n).body.as_array().cloned().unwrap_or_default())
+                    .collect()
+            };
+            let whole = pages(7);
+            let mut expected: Vec<(bool, i64, i64)> = whole
+                .iter()
+                .map(|talk| {
+                    let sign = if order == "asc" { 1 } else { -1 };
+                    let id = talk["id"].as_i64().expect("an id");
+                    // Of those without a start, the last made is first in the other direction, too.
+                    (talk["start"].is_null(), sign * talk["start"].as_i64().unwrap_or(0), sign * id)
+                })
+                .collect();
+            let read = expected.clone();
+            expected.sort_unstable();
+            assert_eq!(read, expected, "{resource} {order}");
+            assert_eq!(whole.len(), made.len() - gone.len(), "{resource} {order}: each is on one page");
+            assert!(whole.iter().all(|talk| !gone.contains(&talk["id"].as_i64().expect("an id"))));
+            assert!(pages(100) == whole && pages(10) == whole, "{resource} {order}: whatever the size of pages");
+            // A row that is skipped costs some instructions, and the page before the last is as near to the end as the second
+            // is to the beginning. Far from both, no more rows are skipped than between two whose places are known.
+            let [first, second, later, middle, last] = [1, 2, 9, 24, 44].map(|n| page(10, n).steps);
+            for (what, steps, most) in [
+                ("ninth", later, first + 80 * 25),
+                ("middle", middle, second + 30 * 25),
+                ("last full", last, second + 30 * 25),
+            ] {
+                assert!(
+                    steps < most,
+                    "{resource} {order}: {steps} instructions for the {what} page, {second} for the second"
+                );
+            }
+        };
+        for order in ["asc", "desc"] {
+            check(order, &[]);
+        }
+        // The places of rows are known until something is written that they depend on.
+        let gone = format!("/own/v1/{resource}/{}?force=true", made[0]);
+        assert_eq!(site.ask(Method::Delete, &gone, true, None).status, 200);
+        assert_eq!(
+            site.ask(Method::Patch, &format!("/own/v1/{resource}/{}", made[498]), true, Some(&json!({"start": -1})))
+                .status,
+            200
         );
-        assert!(
-            last < second + 30 * 25,
-            "{order}: {second} instructions for the second page, {last} for the last full ones"
-        );
+        for order in ["asc", "desc"] {
+            check(order, &made[..1]);
+        }
     }
+}
+
+/// Half of the items of a type with a table of its own have one topic.
+#[test]
+fn a_large_group_is_not_sorted_in_the_order_of_another_column() {
+    let more = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n[resources.talks.endpoints.list]\n\
+        topic = { type = \"array\", items = { type = \"integer\" }, x-filter = { column = \"topics\", op = \"in\" } }\n";
+    let keys = json!({"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "topics"}});
+    let properties = json!({"start": {"type": "integer"}, "price": {"type": "integer"}, "topics": keys});
+    let declared = [("topics", "plain", json!({}), ""), ("talks", "plain", properties, more)];
+    let site = Inside::over(folder(&declared));
+    let topics: Vec<Value> =
+        ["Large", "Small"].map(|title| site.make("/own/v1/topics", &json!({"title": title}))["id"].clone()).into();
+    let mut expected = [Vec::new(), Vec::new()];
+    for n in 0..400 {
+        let of: Vec<usize> =
+            [(0, n % 2 == 0), (1, n % 50 == 7)].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
+        let start = n * 7919 % 1009;
+        let talk =
+            json!({"title": "Talk", "start": start, "topics": of.iter().map(|of| &topics[*of]).collect::<Vec<_>>()});
+        site.make("/own/v1/talks", &talk);
+        of.iter().for_each(|of| expected[*of].push(start));
+    }
+    let list = |of: usize, order: &str, page: usize| {
+        site.get(&format!("/own/v1/talks?topic={}&orderby=start&order={order}&page={page}", topics[of]), false)
+    };
+    let starts = |list: &Value| -> Vec<i64> {
+        list.as_array().expect("a list").iter().map(|talk| talk["start"].as_i64().expect("a number")).collect()
+    };
+    for (of, expected) in expected.iter_mut().enumerate() {
+        expected.sort_unstable();
+        for order in ["asc", "desc"] {
+            for (page, expected) in expected.chunks(10).enumerate() {
+                assert_eq!(starts(&list(of, order, page + 1).body), expected, "{of} {order} {page}");
+            }
+            expected.reverse();
+        }
+    }
+    // To sort two hundred rows, each is read.
+    let (large, all) = (list(0, "asc", 1), site.get("/own/v1/talks?orderby=start&order=asc", false));
+    assert!(large.steps < all.steps + 20 * 40, "{} instructions, {} for all talks", large.steps, all.steps);
 }

@@ -120,6 +120,7 @@ fn a_wrong_token_is_refused_on_every_route() {
         ("Bearer abc", "jwt_auth_invalid_token", "jwt_auth_invalid_token"),
         ("Digest x", "", "jwt_auth_bad_auth_header"),
         ("Basic YTpi", "", "jwt_auth_bad_auth_header"),
+        ("", "", "jwt_auth_no_auth_header"),
     ] {
         assert_eq!(with(&server, "GET", "/wp/v2/posts", header, None).code(), read, "{header}");
         let answer = with(&server, "POST", "/jwt-auth/v1/token/validate", header, None);

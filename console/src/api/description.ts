@@ -137,7 +137,8 @@ export interface FieldHints {
   /** Name of a display of the console. */
   display?: string;
   options?: Record<string, unknown>;
-  relation?: { resource: string; many: boolean };
+  /** What its ids are of: records of one of these resources. */
+  relation?: { resources: string[]; many: boolean };
   /** The type that a form writes, where several are accepted. */
   type?: "array" | "integer" | "string";
   /** The server keeps the members that a request leaves out. */

@@ -43,7 +43,7 @@ export function useFiles(target: Resource | null, ids: readonly Id[], adapter: A
 
 export function FileControl(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
-  const target = resourceOf(form.description, field.relation?.resource) ?? libraryOf(form.description);
+  const target = resourceOf(form.description, field.relation?.resources[0]) ?? libraryOf(form.description);
   const { known, learn } = useFiles(target, idsOf(value), form.adapter);
   const many = field.kind === "array";
   const chosen = idsOf(value).map(String);

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Id, Item } from "../api/adapter";
+import type { Id } from "../api/adapter";
 import { messageOf } from "../api/http";
 import type { Resource } from "../api/description";
 import { t } from "../i18n";
@@ -31,27 +31,49 @@ export function valueOf(ids: string[], field: ControlProps["field"]): unknown {
   return converted[0] ?? (field.nullable ? null : numbers ? 0 : "");
 }
 
-/** Names of the chosen records; until they are known, and where they are gone, their ids. */
-export function useNames(target: Resource | null, ids: Id[], { adapter }: ControlProps["form"]): { known: Map<string, string>; learn(choice: Choice): void } {
-  const [known, setKnown] = useState(() => new Map<string, string>());
+/** A chosen record, with the resource where it was found; without one it is gone, or was chosen just now. */
+interface KnownChoice extends Choice {
+  of?: Resource;
+}
+
+/** The chosen records with their names; until they are known, and where they are gone, their ids. */
+function useNames(targets: Resource[], ids: Id[], { adapter }: ControlProps["form"]): { known: Map<string, KnownChoice>; learn(choice: KnownChoice): void } {
+  const [known, setKnown] = useState(() => new Map<string, KnownChoice>());
   const missing = ids.filter((id) => !known.has(String(id)));
   useEffect(() => {
-    if (target === null || missing.length === 0) {
+    if (missing.length === 0) {
       return undefined;
     }
     const abort = new AbortController();
-    const settle = (items: Item[]): void => {
-      const found = items.map((item) => choiceOf(target, item));
-      setKnown((before) => new Map([...before, ...missing.map((id) => [String(id), t("forms.unknown_record", { id: String(id) })] as const), ...found.map((one) => [one.value, one.label] as const)]));
-    };
-    recordsOf(adapter, target, missing, abort.signal).then(settle, () => {
+    const named = targets.map((of) =>
+      recordsOf(adapter, of, missing, abort.signal).then(
+        (items) => items.map((item) => ({ ...choiceOf(of, item), of })),
+        () => [],
+      ),
+    );
+    void Promise.all(named).then((found) => {
       if (!abort.signal.aborted) {
-        settle([]);
+        const gone = missing.map((id): KnownChoice => ({ value: String(id), label: t("forms.unknown_record", { id: String(id) }) }));
+        setKnown((before) => new Map([...before, ...[...gone, ...found.flat()].map((one) => [one.value, one] as const)]));
       }
     });
     return () => abort.abort();
-  }, [target?.name, missing.join(",")]);
-  return { known, learn: (choice) => setKnown((before) => new Map(before).set(choice.value, choice.label)) };
+  }, [namesOf(targets), missing.join(",")]);
+  return { known, learn: (choice) => setKnown((before) => new Map(before).set(choice.value, choice)) };
+}
+
+function namesOf(targets: Resource[]): string {
+  return targets.map((target) => target.name).join(",");
+}
+
+/** Choices that match a text, of all resources: where there are several, each says what it is. */
+async function searchAll(targets: Resource[], text: string, form: ControlProps["form"], signal: AbortSignal): Promise<Choice[]> {
+  const found = targets.map(async (of) => {
+    const choices = await choicesOf(form.adapter, of, await searchRecords(form.adapter, of, text, signal), signal);
+    const others = choices.filter((choice) => of.name !== form.resource.name || choice.value !== form.id);
+    return others.map((choice) => ({ ...choice, hint: targets.length > 1 ? of.label : choice.hint }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** What a new record of a resource needs; null until it is known, and where the caller may make none. */
@@ -68,21 +90,23 @@ export function useRecipe(target: Resource | null, { schemas }: ControlProps["fo
 
 export function Relation(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
-  const target = resourceOf(form.description, field.relation?.resource);
+  const targets = (field.relation?.resources ?? []).map((name) => resourceOf(form.description, name)).filter((target) => target !== null);
+  const [first, another] = targets;
+  // A new record is made where it is clear what it is.
+  const target = another === undefined ? (first ?? null) : null;
   const chosen = idsOf(value);
-  const { known, learn } = useNames(target, chosen, form);
+  const { known, learn } = useNames(targets, chosen, form);
   const recipe = useRecipe(target, form);
   const [asking, setAsking] = useState<{ text: string; answer(made: Choice | null): void } | null>(null);
-  if (target === null) {
+  if (first === undefined) {
     return <p class="shown">{chosen.length === 0 ? t("forms.not_set") : chosen.join(", ")}</p>;
   }
-  const choices = chosen.map((id): Choice => ({ value: String(id), label: known.get(String(id)) ?? `#${id}` }));
+  const choices = chosen.map((id): KnownChoice => known.get(String(id)) ?? { value: String(id), label: `#${id}` });
   if (readOnly) {
-    return <Names target={target} choices={choices} />;
+    return <Names choices={choices} />;
   }
-  const itself = target.name === form.resource.name ? form.id : null;
   const make = async (text: string): Promise<Choice | null> => {
-    if (recipe === null) {
+    if (recipe === null || target === null) {
       return null;
     }
     if (recipe.required.length > 0) {
@@ -104,18 +128,15 @@ export function Relation(props: ControlProps): JSX.Element {
         field={ids}
         value={choices}
         multiple={field.kind === "array"}
-        placeholder={textOption(field, "placeholder") ?? t("forms.search_in", { name: target.label })}
-        search={async (text, signal) => {
-          const found = await searchRecords(form.adapter, target, text, signal);
-          return (await choicesOf(form.adapter, target, found, signal)).filter((choice) => choice.value !== itself);
-        }}
+        placeholder={textOption(field, "placeholder") ?? t("forms.search_in", { name: targets.map((one) => one.label).join(", ") })}
+        search={(text, signal) => searchAll(targets, text, form, signal)}
         create={recipe === null ? undefined : { label: (text) => t("forms.create_named", { name: text }), make }}
         onChange={(next) => {
           next.forEach(learn);
           onChange(valueOf(next.map((choice) => choice.value), field));
         }}
       />
-      {asking !== null && recipe !== null && (
+      {asking !== null && recipe !== null && target !== null && (
         <NewRecord
           resource={target}
           recipe={recipe}
@@ -136,14 +157,14 @@ export function Relation(props: ControlProps): JSX.Element {
 }
 
 /** Records that cannot be chosen here: their names lead to them. */
-function Names({ target, choices }: { target: Resource; choices: Choice[] }): JSX.Element {
+function Names({ choices }: { choices: KnownChoice[] }): JSX.Element {
   if (choices.length === 0) {
     return <p class="shown">{t("forms.not_set")}</p>;
   }
   return (
     <ul class="shown shown-names">
       {choices.map((choice) => (
-        <li key={choice.value}>{target.operations["get"] === undefined ? choice.label : <a href={href(places.item(target.name, choice.value))}>{choice.label}</a>}</li>
+        <li key={choice.value}>{choice.of === undefined || choice.of.operations["get"] === undefined ? choice.label : <a href={href(places.item(choice.of.name, choice.value))}>{choice.label}</a>}</li>
       ))}
     </ul>
   );

@@ -107,7 +107,7 @@ function termOf(target: Resource, item: Item): Term {
 
 export function Terms(props: ControlProps): JSX.Element {
   const { field, form } = props;
-  const target = resourceOf(form.description, field.relation?.resource);
+  const target = resourceOf(form.description, field.relation?.resources[0]);
   const { terms, add, failure } = useTerms(props.readOnly ? null : target, form);
   if (props.readOnly || target === null || !target.hierarchical || terms === "many") {
     return <Relation {...props} />;

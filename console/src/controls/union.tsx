@@ -77,14 +77,14 @@ export function Union({ field, at, ids, value, onChange, readOnly, form }: Contr
         ))}
       </select>
       {alternative !== undefined && !isSingle(alternative) && (
-        <Nested key={current} field={{ ...alternative, help: alternative.help === field.help ? "" : alternative.help }} at={at} label={nameOf(alternative)} bare value={value} onChange={onChange} readOnly={readOnly} form={{ ...form, error: (place) => (place === at ? undefined : form.error(place)) }} />
+        <Nested key={current} field={{ ...alternative, children: alternative.children.filter((child) => !(child.required && isSingle(child))), help: alternative.help === field.help ? "" : alternative.help }} at={at} label={nameOf(alternative)} bare value={value} onChange={onChange} readOnly={readOnly} form={{ ...form, error: (place) => (place === at ? undefined : form.error(place)) }} />
       )}
       {isOther && <code class="field-help">{JSON.stringify(value)}</code>}
     </div>
   );
 }
 
-/** Its only value is chosen with it. */
+/** Its only value is chosen with it, or with the alternative that it belongs to. */
 function isSingle(alternative: Field): boolean {
   return alternative.kind !== "array" && alternative.choices?.length === 1;
 }

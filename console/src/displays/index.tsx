@@ -12,7 +12,7 @@ import { humanName, labelOf, plainText, stripHtml, valueAt } from "../model/reco
 import { href, places } from "../router";
 import { Icon } from "../ui";
 import { type DisplayName, displayOf } from "./choice";
-import { related } from "./related";
+import { related, relatedIn } from "./related";
 import type { Display, DisplayProps } from "./types";
 
 /** Longer texts are cut; the whole is in the tooltip. */
@@ -147,7 +147,7 @@ function smallPicture(item: DisplayProps["item"]): unknown {
 const TILE = 300;
 
 const Picture: Display = ({ value, item, resource, hints }) => {
-  if (hints.relation !== undefined) return <RelatedPicture resource={hints.relation.resource} value={value} />;
+  if (hints.relation !== undefined) return <RelatedPicture resource={hints.relation.resources[0] ?? ""} value={value} />;
   const type = plainText(item["mime_type"]);
   const file = resource.supports.includes("files");
   if (file && type !== "" && !type.startsWith("image/")) {
@@ -191,28 +191,28 @@ const Email: Display = ({ value }) => {
 };
 
 const Relation: Display = ({ value, hints }) => {
-  const name = hints.relation?.resource ?? "";
+  const names = hints.relation?.resources ?? [];
   const ids = (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string" || (typeof id === "number" && id !== 0));
   if (ids.length === 0) return nothing();
   return (
     <span class="related">
       {ids.slice(0, MOST_ITEMS).map((id) => (
-        <RelatedRecord key={id} resource={name} id={id} />
+        <RelatedRecord key={id} resources={names} id={id} />
       ))}
       {ids.length > MOST_ITEMS && <span class="soft">{t("lists.more_values", { count: ids.length - MOST_ITEMS })}</span>}
     </span>
   );
 };
 
-function RelatedRecord({ resource: name, id }: { resource: string; id: string | number }): JSX.Element {
-  const resource = findResource(name);
-  const item = related(name, id).value;
-  if (resource === undefined || item === null) return <span class="soft">#{id}</span>;
-  if (item === undefined) return <span class="soft">…</span>;
+function RelatedRecord({ resources: names, id }: { resources: readonly string[]; id: string | number }): JSX.Element {
+  const found = relatedIn(names, id);
+  if (found === null) return <span class="soft">#{id}</span>;
+  if (found === undefined) return <span class="soft">…</span>;
+  const { resource, item } = found;
   const text = labelOf(resource, item, (own) => t("lists.untitled", { id: own }));
   if (resource.operations["get"] === undefined) return <span>{text}</span>;
   return (
-    <a href={href(places.item(name, id))} class="cell-link">
+    <a href={href(places.item(resource.name, id))} class="cell-link">
       {text}
     </a>
   );

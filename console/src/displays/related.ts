@@ -4,6 +4,7 @@ import { type Signal, signal } from "@preact/signals";
 import { api, findResource } from "../api";
 import { type Id, idOf, type Item } from "../api/adapter";
 import { versionOf } from "../api/changes";
+import type { Resource } from "../api/description";
 import { titleField } from "../model/record";
 
 /** Undefined while it is looked up, null when it is not there, or not for the caller. */
@@ -31,6 +32,14 @@ export function related(resource: string, id: Id): Found {
     wanted.set(resource, ids);
   }
   return found;
+}
+
+/** The record of an id that one of these resources has; null where none has it, undefined until it is known. */
+export function relatedIn(resources: readonly string[], id: Id): { resource: Resource; item: Item } | null | undefined {
+  const all = resources.map((name) => ({ resource: findResource(name), item: related(name, id).value }));
+  const found = all.find(({ resource, item }) => resource !== undefined && item !== null && item !== undefined);
+  if (found?.resource !== undefined && found.item) return { resource: found.resource, item: found.item };
+  return all.some(({ item }) => item === undefined) ? undefined : null;
 }
 
 function look(): void {

@@ -33,7 +33,7 @@ export interface Bounds {
 }
 
 export interface Relation {
-  resource: string;
+  resources: string[];
   many: boolean;
 }
 

@@ -23,7 +23,7 @@ export function lacks(fields: Field[], values: Record<string, unknown>, descript
     found.push({ kind: "alt", count });
   }
   for (const field of fields.filter((one) => !one.readOnly && one.relation?.many === true)) {
-    const target = description.resources.find((resource) => resource.name === field.relation?.resource);
+    const target = description.resources.find((resource) => resource.name === field.relation?.resources[0]);
     // A hierarchy of terms is one that everything is filed in; tags are as somebody likes.
     if (field.control === "terms" && target?.hierarchical === true && isEmpty(values[field.path])) {
       found.push({ kind: "terms", field });

@@ -58,10 +58,10 @@ export function hintsOf(resource: Resource, description: Description, properties
   const hints: Record<string, FieldHints> = { ...resource.fields };
   const people = peopleOf(description);
   if (people !== null && properties[AUTHOR] !== undefined && hints[AUTHOR]?.relation === undefined && typesOf(properties[AUTHOR]).includes("integer")) {
-    hints[AUTHOR] = { ...hints[AUTHOR], relation: { resource: people, many: false } };
+    hints[AUTHOR] = { ...hints[AUTHOR], relation: { resources: [people], many: false } };
   }
   if (resource.hierarchical && hints[PARENT]?.relation === undefined && properties[PARENT] !== undefined && typesOf(properties[PARENT]).includes("integer")) {
-    hints[PARENT] = { ...hints[PARENT], relation: { resource: resource.name, many: false } };
+    hints[PARENT] = { ...hints[PARENT], relation: { resources: [resource.name], many: false } };
   }
   for (const name of Object.keys(properties)) {
     const declared = hints[name] ?? {};
@@ -73,17 +73,21 @@ export function hintsOf(resource: Resource, description: Description, properties
 
 /** Whoever writes one kind of record writes the others: where one says what its authors are, it holds for all. */
 function peopleOf(description: Description): string | null {
-  const relations = description.resources.map((resource) => resource.fields[AUTHOR]?.relation?.resource);
+  const relations = description.resources.map((resource) => resource.fields[AUTHOR]?.relation?.resources[0]);
   return relations.find((name) => description.resources.some((resource) => resource.name === name)) ?? null;
 }
 
 function derivedControl(name: string, schema: JsonSchema, hints: FieldHints, resource: Resource, description: Description): string | undefined {
   if (hints.relation !== undefined) {
-    const target = description.resources.find((other) => other.name === hints.relation?.resource);
+    const [name, another] = hints.relation.resources;
+    if (name === undefined || another !== undefined) {
+      return undefined;
+    }
+    const target = description.resources.find((other) => other.name === name);
     if (target !== undefined && supportsFiles(target)) {
       return "file";
     }
-    return hints.relation.many && resource.taxonomies.includes(hints.relation.resource) ? "terms" : undefined;
+    return hints.relation.many && resource.taxonomies.includes(name) ? "terms" : undefined;
   }
   const wrapped = isSchema(schema.properties?.["raw"]);
   switch (name) {

@@ -54,7 +54,7 @@ export function relationsTo(target: Resource, description: Description): Relatio
   return description.resources.flatMap((other) => {
     if (other.parent !== null || other.operations["list"] === undefined) return [];
     return Object.entries(other.fields).flatMap(([field, hints]) => {
-      if (hints.relation?.resource !== target.name) return [];
+      if (hints.relation?.resources.includes(target.name) !== true) return [];
       const select = selection(other, field, hints.operators ?? [], hints.relation.many);
       return select === null ? [] : [{ resource: other, field, select }];
     });

@@ -58,7 +58,7 @@ describe("a resource of files", () => {
 });
 
 describe("uses of a file", () => {
-  const essays = resource("essays", { supports: ["editor"], operations: { list: { ...operation, args: ["search", "where"] } }, fields: { cover: { relation: { resource: "prints", many: false }, operators: ["eq"] } } });
+  const essays = resource("essays", { supports: ["editor"], operations: { list: { ...operation, args: ["search", "where"] } }, fields: { cover: { relation: { resources: ["prints"], many: false }, operators: ["eq"] } } });
   const closed = resource("closed", { supports: ["editor"], operations: { list: { ...operation, args: ["search"] } } });
 
   it("are looked for by name, and proved by address", () => {

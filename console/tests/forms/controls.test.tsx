@@ -140,7 +140,7 @@ const SAMPLES: Record<ControlName, { schema: JsonSchema; values: unknown[]; rela
 
 function sampleOf(name: ControlName): Field {
   const { schema, relation } = SAMPLES[name];
-  const hints = { value: { control: name, label: "Value", ...(relation === undefined ? {} : { relation: { resource: relation, many: schema.type === "array" } }) } };
+  const hints = { value: { control: name, label: "Value", ...(relation === undefined ? {} : { relation: { resources: [relation], many: schema.type === "array" } }) } };
   return fieldOf(schema, "value", { hints, readOnly: false, required: false, depth: 0 });
 }
 

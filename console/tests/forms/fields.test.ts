@@ -27,7 +27,7 @@ describe("fields", () => {
   };
   const fields = fieldsOf({
     properties, args, parameters: ["id", "parent"],
-    hints: { venue: { label: "Place", help: "Where it is.", relation: { resource: "venues", many: false } }, level: { labels: { "1": "Low" } } },
+    hints: { venue: { label: "Place", help: "Where it is.", relation: { resources: ["venues"], many: false } }, level: { labels: { "1": "Low" } } },
   });
   const field = (path: string): Field => {
     const found = findField(fields, path);
@@ -60,7 +60,7 @@ describe("fields", () => {
     expect([field("starts_at").kind, field("starts_at").nullable, field("starts_at").control]).toEqual(["string", true, "date-time"]);
     expect(field("level").bounds).toEqual({ minimum: 1, maximum: 9, exclusiveMaximum: true });
     expect(field("level").default).toBe(2);
-    expect(field("venue").relation).toEqual({ resource: "venues", many: false });
+    expect(field("venue").relation).toEqual({ resources: ["venues"], many: false });
   });
 });
 
@@ -98,7 +98,7 @@ describe("shapes of values", () => {
   });
 
   it("a relation is chosen before the format and the type", () => {
-    const field = fieldOf({ type: "array", items: { type: "integer" } }, "a", { hints: { a: { relation: { resource: "venues", many: true } } }, readOnly: false, required: false, depth: 0 });
+    const field = fieldOf({ type: "array", items: { type: "integer" } }, "a", { hints: { a: { relation: { resources: ["venues"], many: true } } }, readOnly: false, required: false, depth: 0 });
     expect(field.control).toBe("relation");
   });
 
@@ -144,7 +144,7 @@ it("hints follow from the features of resources", () => {
   const topics = sampleResource({ name: "topics", hierarchical: true });
   const resource = sampleResource({
     states: ["draft"], taxonomies: ["topics"],
-    fields: { cover: { relation: { resource: "files", many: false } }, topics: { relation: { resource: "topics", many: true } }, slug: { control: "text" } },
+    fields: { cover: { relation: { resources: ["files"], many: false } }, topics: { relation: { resources: ["topics"], many: true } }, slug: { control: "text" } },
   });
   const properties = { title: wrapped, content: wrapped, excerpt: wrapped, status: { type: "string" }, slug: { type: "string" }, cover: { type: "integer" }, topics: { type: "array", items: { type: "integer" } } };
   const hints = hintsOf(resource, sampleDescription([files, topics, resource]), properties);
@@ -160,12 +160,12 @@ it("a help text that says no more than the label is left out", () => {
 
 it("records of a hierarchy have one of their own kind above them, and authors are people", () => {
   const people = sampleResource({ name: "people" });
-  const pages = sampleResource({ name: "chapters", hierarchical: true, fields: { author: { relation: { resource: "people", many: false } } } });
+  const pages = sampleResource({ name: "chapters", hierarchical: true, fields: { author: { relation: { resources: ["people"], many: false } } } });
   const notes = sampleResource();
   const properties: Record<string, JsonSchema> = { parent: { type: "integer" }, author: { type: "integer" } };
   const description = sampleDescription([people, pages, notes]);
-  expect(hintsOf(pages, description, properties)["parent"]?.relation).toEqual({ resource: "chapters", many: false });
-  expect([hintsOf(notes, description, properties)["parent"]?.relation, hintsOf(notes, description, properties)["author"]?.relation]).toEqual([undefined, { resource: "people", many: false }]);
+  expect(hintsOf(pages, description, properties)["parent"]?.relation).toEqual({ resources: ["chapters"], many: false });
+  expect([hintsOf(notes, description, properties)["parent"]?.relation, hintsOf(notes, description, properties)["author"]?.relation]).toEqual([undefined, { resources: ["people"], many: false }]);
 });
 
 it("an empty title of a schema is no label", () => {
@@ -228,14 +228,14 @@ it("the table has no dead rows: each is chosen by something", () => {
       reached.add(row.name);
     }
     const schema = { ...samples[row.kinds[0]], ...(row.choices === "yes" ? { enum: ["a"] } : {}) };
-    const relation = row.relation === "no" ? {} : { relation: { resource: "others", many: row.kinds[0] === "array" } };
+    const relation = row.relation === "no" ? {} : { relation: { resources: ["others"], many: row.kinds[0] === "array" } };
     const named = fieldOf(schema, "a", { hints: { a: { control: row.name, ...relation } }, readOnly: false, required: false, depth: 0 });
     if (!row.byKind) {
       expect(named.control).toBe(row.name);
       reached.add(row.name);
     }
   }
-  reached.add(fieldOf({ type: "integer" }, "a", { hints: { a: { relation: { resource: "others", many: false } } }, readOnly: false, required: false, depth: 0 }).control);
+  reached.add(fieldOf({ type: "integer" }, "a", { hints: { a: { relation: { resources: ["others"], many: false } } }, readOnly: false, required: false, depth: 0 }).control);
   expect(ROWS.map((row) => row.name).filter((name) => !reached.has(name))).toEqual([]);
 });
 

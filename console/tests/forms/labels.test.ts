@@ -7,7 +7,7 @@ import { sampleResource } from "./sample";
 
 const IDS = { type: "array", items: { type: "integer" } };
 const PROPERTIES = { name: { type: "string", title: "Headline" }, speakers: IDS, fallback_venues: IDS, venues: IDS, gallery: IDS, featured_media: { type: "integer" }, slug: { type: "string" } };
-const to = (resource: string, many = true): { relation: { resource: string; many: boolean } } => ({ relation: { resource, many } });
+const to = (resource: string, many = true): { relation: { resources: string[]; many: boolean } } => ({ relation: { resources: [resource], many } });
 const FIELDS = {
   name: { label: "Headline" }, speakers: to("users"), fallback_venues: to("pages"), venues: to("pages"), gallery: to("media"),
   featured_media: { ...to("media", false), label: "Featured image" },

@@ -6,8 +6,8 @@ const description = sampleDescription([{ ...sampleResource({}), name: "categorie
 const field = (path: string, more: object = {}) => ({ ...sampleField({ type: "string" }), path, name: path, label: path, ...more });
 const fields = [
   field("title"), field("content"), field("featured_media"),
-  field("categories", { control: "terms", relation: { resource: "categories", many: true } }),
-  field("tags", { control: "terms", relation: { resource: "tags", many: true } }),
+  field("categories", { control: "terms", relation: { resources: ["categories"], many: true } }),
+  field("tags", { control: "terms", relation: { resources: ["tags"], many: true } }),
 ];
 
 describe("before a record becomes public", () => {

@@ -24,7 +24,7 @@ const keys = resource("keys", { key: "uuid", parent: { resource: "folk", paramet
 const essays = resource("essays", {
   operations: { list: operation("/x/v1/essays", ["page", "where", "author", "shelves"]), create: operation("/x/v1/essays", ["author", "shelves"], "POST") },
   taxonomies: ["shelves"],
-  fields: { author: { relation: { resource: "folk", many: false }, operators: ["eq"] }, cover: { relation: { resource: "prints", many: false }, operators: ["eq", "in"] }, silent: { relation: { resource: "prints", many: false } }, shelves: { relation: { resource: "shelves", many: true } } },
+  fields: { author: { relation: { resources: ["folk"], many: false }, operators: ["eq"] }, cover: { relation: { resources: ["prints"], many: false }, operators: ["eq", "in"] }, silent: { relation: { resources: ["prints"], many: false } }, shelves: { relation: { resources: ["shelves"], many: true } } },
 });
 const prints = resource("prints");
 const shelves = resource("shelves");

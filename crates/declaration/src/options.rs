@@ -408,6 +408,8 @@ pub enum FormOutcome {
     Unaccepted,
     /// It is taken for the message of a program.
     Spam,
+    /// Only those who are logged in may send it.
+    Closed,
 }
 
 impl FormOutcome {
@@ -418,6 +420,7 @@ impl FormOutcome {
             FormOutcome::Invalid => "validation_error",
             FormOutcome::Unaccepted => "accept_terms",
             FormOutcome::Spam => "spam",
+            FormOutcome::Closed => "subscribers_only",
         }
     }
 }

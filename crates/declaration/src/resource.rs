@@ -421,7 +421,8 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
-    /// Property with keys of other rows (`x-members`): there is a link for each, whose key is `{each}` in `href`.
+    /// Property with keys of other rows (`x-members`) or with declared entries (`x-options-from`): there is a link for each,
+    /// which is `{each}` in `href`.
     #[serde(default)]
     pub each: Option<String>,
     /// `_embed` may put what the link leads to into the response.

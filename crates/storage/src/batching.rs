@@ -394,7 +394,9 @@ impl Snapshot for BatchedSnapshot<'_> {
                 let known = |known: &FetchedReads| copied(&known.revisions, |of| of == space, ids);
                 Some(ReadResult::Revisions(self.look_up(known, read)?))
             }
-            ReadRequest::Groups(_) | ReadRequest::Setting(_) | ReadRequest::Slug(..) => None,
+            ReadRequest::CachedRows(_) | ReadRequest::Groups(_) | ReadRequest::Setting(_) | ReadRequest::Slug(..) => {
+                None
+            }
         };
         found.map_or_else(|| self.inner.read(request), Ok)
     }

@@ -2,8 +2,8 @@
 //! writer.
 
 use super::catalogue::Catalogue;
-use super::count_cache::CountCache;
 use super::feed::FeedUpdate;
+use super::read_cache::ReadCache;
 use super::versions::Versions;
 use super::words::Words;
 use crate::dependencies::VersionSlot;
@@ -23,7 +23,7 @@ pub(super) struct Common {
     pub versions: Arc<Versions>,
     /// They sleep until something is written.
     pub sleepers: ArcSwap<Vec<Thread>>,
-    pub remembered: CountCache,
+    pub cached: ReadCache,
     pub counts: WriteCounts,
     /// How long entries of the change feed stay.
     pub feed: FeedRetention,
@@ -74,7 +74,7 @@ impl Common {
             words: ArcSwap::from_pointee(words),
             versions: Arc::new(versions),
             sleepers: ArcSwap::default(),
-            remembered: CountCache::default(),
+            cached: ReadCache::default(),
             counts: WriteCounts::default(),
             taking_up: Mutex::default(),
         }

@@ -59,7 +59,8 @@ pub(super) trait Connection: Statements {
         Ok(false)
     }
 
-    /// Takes rows that wait into the index of texts, in a transaction of its own. Whether there are more.
+    /// Takes rows that wait into the index of texts, or merges parts of it, in a transaction of its own. Whether there is more to
+    /// do.
     fn take_in(&self, _catalogue: &Catalogue) -> bool {
         false
     }

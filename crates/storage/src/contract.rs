@@ -153,7 +153,7 @@ fn windows_are_slices_of_the_whole() {
         let term = || Change::Put(put("term", Target::New, &[]));
         let mut changes = vec![term(), term(), term()];
         for n in 0..60i64 {
-            let mut post = post(["publish", "private", "draft"][n as usize % 3], n % 7, "x");
+            let mut post = post(["publish", "private", "draft"][n as usize % 3], n % 7, &format!("x {}", n * 7 % 60));
             post.set.push((name("author"), Input::Value(int(n % 4))));
             let terms: Vec<i64> = (1..=3).filter(|t| (n / t) % 2 == 0).collect();
             post.edges = vec![(name("post.categories"), terms)];
@@ -165,6 +165,7 @@ fn windows_are_slices_of_the_whole() {
         let linked = |dst: &[i64]| Cond::Linked { rel: name("post.categories"), dst: dst.to_vec() };
         let post = || eq("kind", text("post"));
         let published = || eq("status", text("publish"));
+        let contains = |needle: &str| Cond::Contains(vec![name("title"), name("content")], needle.into());
         for conds in [
             vec![post(), among("status", &["publish", "private", "publish", "odd"])],
             vec![post(), published(), ints_among("author", &[3, 1, 3])],
@@ -173,6 +174,13 @@ fn windows_are_slices_of_the_whole() {
             vec![post(), published(), linked(&[3, 1]), Cond::Not(Box::new(linked(&[2])))],
             vec![post(), among("status", &["publish", "draft"]), linked(&[2, 3]), eq("author", int(1))],
             vec![post(), ints_among("id", &[50, 4, 4, 10, 22, 7]), linked(&[1, 2, 3])],
+            // Texts are looked into in the order of the window.
+            vec![
+                post(),
+                ints_among("id", &(1..=60).collect::<Vec<_>>()),
+                contains("X 1"),
+                Cond::Not(Box::new(linked(&[2]))),
+            ],
         ] {
             for (by, descending) in [("date_local", true), ("date_local", false), ("title", true)] {
                 let order = vec![Order::Column(name(by), descending)];

@@ -14,7 +14,6 @@ mod connection;
 #[cfg(test)]
 mod contract;
 pub mod copy;
-mod count_cache;
 mod database;
 mod dependencies;
 mod derived;
@@ -37,6 +36,7 @@ pub mod plan;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod queue;
+mod read_cache;
 mod read_set;
 mod server;
 mod snapshot;

@@ -18,8 +18,10 @@ pub(super) fn of(
 ) -> Option<Dependencies> {
     let of_scopes = |scopes| Some(Dependencies { scopes, slots: Vec::new() });
     match (request, result) {
-        (ReadRequest::Rows(plan), ReadResult::Rows(rows)) => of_plan(plan, Some(rows), catalogue, words),
-        (ReadRequest::Rows(_), _) => None,
+        (ReadRequest::Rows(plan) | ReadRequest::CachedRows(plan), ReadResult::Rows(rows)) => {
+            of_plan(plan, Some(rows), catalogue, words)
+        }
+        (ReadRequest::Rows(_) | ReadRequest::CachedRows(_), _) => None,
         (ReadRequest::Count(plan), _) => of_plan(plan, None, catalogue, words),
         (ReadRequest::Groups(plan), _) => {
             of_plan(&ReadPlan { limit: None, ..plan.clone() }, Some(&[]), catalogue, words)

@@ -281,7 +281,7 @@ pub enum Cond {
 
 impl Cond {
     /// The conditions that must all hold, nested ones included.
-    pub(crate) fn conjuncts(&self) -> Vec<&Cond> {
+    pub fn conjuncts(&self) -> Vec<&Cond> {
         match self {
             Cond::All(conds) => conds.iter().flat_map(Cond::conjuncts).collect(),
             other => vec![other],

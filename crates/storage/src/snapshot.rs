@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub enum ReadRequest<'a> {
     /// Each is described at the typed read of its name.
     Rows(&'a ReadPlan),
+    CachedRows(&'a ReadPlan),
     Count(&'a ReadPlan),
     Groups(&'a ReadPlan),
     Edges(&'a EdgePlan),
@@ -26,7 +27,7 @@ pub enum ReadRequest<'a> {
 /// The result of a read, by what was requested.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadResult {
-    /// Of rows and of groups.
+    /// Of rows, cached ones and groups.
     Rows(Vec<Row>),
     Count(u64),
     Edges(Vec<Edge>),
@@ -80,6 +81,12 @@ impl dyn Snapshot + '_ {
     /// The rows of a plan, as values with types: numbers, pairs, [`crate::typed_row`], in a list, a set or a map.
     pub fn rows_as<T: FromRow, C: FromIterator<T>>(&self, plan: &ReadPlan) -> Result<C, StorageError> {
         Ok(self.rows(plan)?.into_iter().map(T::from_row).collect())
+    }
+
+    /// The same as [`Self::rows`] for a few rows with few columns that cost much to find: they are cached until something is written
+    /// that they could depend on.
+    pub fn cached_rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        expect_result!(self.read(ReadRequest::CachedRows(plan)), Rows)
     }
 
     /// The number of rows that meet the plan's filter (order and window are ignored).

@@ -14,7 +14,7 @@ mod shape;
 mod write;
 
 pub(super) use dialect::{FOLD, PATTERN};
-pub(super) use join_order::{extensions_named, without_target};
+pub(super) use join_order::{extensions_named, is_part_of_index, with_and_without_target};
 pub(super) use lower::lower;
 pub(super) use lowered::{Bind, Lowered, Rendered, ResultKind};
 pub(super) use write::{Set, delete_text, insert_text, select_many_text, select_text, update_text};

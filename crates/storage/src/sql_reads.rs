@@ -1,10 +1,10 @@
 //! Reads of one state as SQL, the same in every engine. An engine carries out the statements.
 
 use super::catalogue::Catalogue;
-use super::count_cache::{self, CountCache};
 use super::observe;
-use super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::sql::{Bind, Lowered, ResultKind, lower, without_target};
+use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Order, ReadPlan, RevisionCount, Row};
+use super::read_cache::{self, ReadCache};
+use super::sql::{Bind, Lowered, ResultKind, is_part_of_index, lower, with_and_without_target};
 use super::statement::{int, text_at};
 use super::tally::{Exclusion, TallyPlans, tallied};
 use super::versions::Versions;
@@ -147,10 +147,57 @@ pub(super) use read_texts;
 /// Rows that are tested for each that is found, at most, if the rows of a target are read in another order.
 const MOST_TESTED: u64 = 32;
 
+/// The texts of so many windows are looked into at once, before what is found is ordered.
+const FEW_WINDOWS: usize = 4;
+
 /// See the module. Knows nothing of what was read before.
 pub(super) struct SqlReads<'r, E> {
     pub executor: E,
     pub names: Names<'r>,
+    /// The snapshot that is read, where small reads are cached.
+    pub caching: Option<&'r dyn CachingSnapshot>,
+}
+
+/// A search for texts in the rows of many keys, of which a window is read in an order that knows no text.
+struct TextSearch<'p> {
+    key: &'p Name,
+    /// Rows up to the window's end.
+    window: usize,
+    texts: Vec<Cond>,
+    others: Vec<Cond>,
+}
+
+impl<'p> TextSearch<'p> {
+    /// `None`: the plan is no such search.
+    fn of(plan: &'p ReadPlan, catalogue: &'p Catalogue) -> Option<TextSearch<'p>> {
+        let window = usize::try_from(plan.limit?.saturating_add(plan.offset)).ok()?;
+        let key = &catalogue.table(&plan.table).ok()?.def.key.name;
+        let by_columns = plan.order.iter().all(|order| matches!(order, Order::Column(..)));
+        if !by_columns || plan.order.is_empty() {
+            return None;
+        }
+        let conjuncts = plan.filter.conjuncts();
+        conjuncts
+            .iter()
+            .find(|cond| matches!(cond, Cond::In(name, keys) if name == key && keys.len() / FEW_WINDOWS > window))?;
+        let (texts, others): (Vec<Cond>, Vec<Cond>) = conjuncts.into_iter().cloned().partition(searches);
+        (!texts.is_empty()).then_some(TextSearch { key, window, texts, others })
+    }
+}
+
+/// Whether texts are looked into for a condition.
+fn searches(cond: &Cond) -> bool {
+    match cond {
+        Cond::All(conds) | Cond::Any(conds) => conds.iter().any(searches),
+        Cond::Not(cond) => searches(cond),
+        Cond::Contains(..) => true,
+        _ => false,
+    }
+}
+
+/// A snapshot of a database with a cache of small reads.
+pub(super) trait CachingSnapshot: Snapshot {
+    fn cache(&self) -> (&ReadCache, &Versions);
 }
 
 impl<E: Executor> SqlReads<'_, E> {
@@ -161,9 +208,34 @@ impl<E: Executor> SqlReads<'_, E> {
     /// The rows of a plan, or its groups.
     fn rows(&self, plan: &ReadPlan, want: ResultKind) -> Result<Vec<Row>, StorageError> {
         let plan = self.executor.narrow(plan, self.names)?;
-        let by_order = E::NAMES_INDEXES && want == ResultKind::Rows && self.walks_order(&plan)?;
+        let is_window = want == ResultKind::Rows && plan.limit.is_some();
+        if let Some(search) = TextSearch::of(&plan, self.names.catalogue).filter(|_| is_window) {
+            return self.found_in_order(&plan, &search);
+        }
+        let by_order = E::NAMES_INDEXES
+            && is_window
+            && (is_part_of_index(&plan, self.names.catalogue) || self.walks_order(&plan)?);
         let want = if by_order { ResultKind::OrderedRows } else { want };
         self.executor.rows(&self.lower(&plan, want)?, self.names.words)
+    }
+
+    /// The rows of a search among many keys: they are ordered before their texts are looked into, and no more than fill the window.
+    fn found_in_order(&self, plan: &ReadPlan, search: &TextSearch<'_>) -> Result<Vec<Row>, StorageError> {
+        let read = |plan: &ReadPlan| self.executor.rows(&self.lower(plan, ResultKind::Rows)?, self.names.words);
+        let bare = ReadPlan { columns: vec![search.key.clone()], limit: None, offset: 0, ..plan.clone() };
+        let keys = read(&ReadPlan { filter: Cond::All(search.others.clone()), ..bare })?;
+        let mut keys: Vec<DbValue> = keys.into_iter().flatten().collect();
+        let (mut rows, mut part) = (Vec::new(), search.window.saturating_add(search.window / 4));
+        while rows.len() < search.window && !keys.is_empty() {
+            let rest = keys.split_off(part.min(keys.len()));
+            let named = Cond::In(search.key.clone(), std::mem::replace(&mut keys, rest));
+            let filter = Cond::All([named].into_iter().chain(search.texts.iter().cloned()).collect());
+            rows.extend(read(&ReadPlan { filter, limit: None, offset: 0, ..plan.clone() })?);
+            part = part.saturating_mul(4);
+        }
+        let skipped = usize::try_from(plan.offset).unwrap_or(usize::MAX);
+        rows.truncate(search.window);
+        Ok(rows.split_off(skipped.min(rows.len())))
     }
 
     /// Whether the rows of a target are so many that a few of them are found soon in another order than the edges have. To
@@ -171,9 +243,11 @@ impl<E: Executor> SqlReads<'_, E> {
     /// the end of the order, every row of the table is tested.
     fn walks_order(&self, plan: &ReadPlan) -> Result<bool, StorageError> {
         let catalogue = self.names.catalogue;
-        let Some(all) = without_target(plan, catalogue) else { return Ok(false) };
-        let (Some(found), Some(all)) = (tallied(plan, catalogue), tallied(&all, catalogue)) else { return Ok(false) };
-        let (found, all) = (self.tally(&found)?, self.tally(&all)?);
+        let Some((found, all)) = with_and_without_target(plan, catalogue) else { return Ok(false) };
+        // A count that is not cached costs as much as the sort.
+        let is_cached = self.caching.is_some() || tallied(&found, catalogue).is_some();
+        let Some(all) = tallied(&all, catalogue).filter(|_| is_cached) else { return Ok(false) };
+        let (found, all) = ((self as &dyn Snapshot).count(&found)?, self.tally(&all)?);
         let window = plan.limit.unwrap_or(u64::MAX).saturating_add(plan.offset);
         // Some window × all / found rows are tested.
         let tested = u128::from(window) * u128::from(all) / u128::from(found.max(1));
@@ -197,29 +271,27 @@ impl<E: Executor> SqlReads<'_, E> {
         Ok(sum(&tallies.of)?.saturating_sub(without))
     }
 
-    /// The same as a read of [`ReadRequest::Count`], counted once for each state of what it depends on. `is_newest`: the
-    /// snapshot still shows the newest state. (Versions that moved since it began belong to rows that it does not see.)
-    pub fn cached_count(
-        &self,
-        plan: &ReadPlan,
-        (counts, versions): (&CountCache, &Versions),
-        is_newest: impl Fn() -> bool,
-    ) -> Result<ReadResult, StorageError> {
+    /// The rows of a plan or their number, read once for each state of what they depend on.
+    fn cached(&self, request: ReadRequest<'_>, plan: &ReadPlan, want: ResultKind) -> Result<ReadResult, StorageError> {
+        let read = || match want {
+            ResultKind::Count => self.count(plan).map(ReadResult::Count),
+            _ => self.rows(plan, want).map(ReadResult::Rows),
+        };
+        let Some(caching) = self.caching else { return read() };
         let Names { words, catalogue } = self.names;
-        if let Some(tallies) = tallied(plan, catalogue) {
-            return self.tally(&tallies).map(ReadResult::Count);
+        let (cache, versions) = caching.cache();
+        let lowered = self.lower(plan, want)?;
+        let on = observe::of(request, &ReadResult::Rows(Vec::new()), catalogue, words);
+        let key = on.and_then(|on| Some((read_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
+        // Asked last: a commit between the two would give its versions to a result that it has made old. Versions that moved since
+        // the snapshot began belong to rows that it does not see.
+        let Some((key, stamp)) = key.filter(|_| caching.is_newest()) else { return read() };
+        if let Some(result) = cache.get(&key, stamp) {
+            return Ok(result);
         }
-        let lowered = self.lower(plan, ResultKind::Count)?;
-        let on = observe::of_plan(plan, None, catalogue, words);
-        let key = on.and_then(|on| Some((count_cache::key(lowered.shape(), &lowered.binds)?, versions.sum(&on))));
-        // Asked last: a commit between the two would give its versions to a count that it has made old.
-        let Some((key, stamp)) = key.filter(|_| is_newest()) else { return self.count(plan).map(ReadResult::Count) };
-        if let Some(n) = counts.get(&key, stamp) {
-            return Ok(ReadResult::Count(n));
-        }
-        let n = self.count(plan)?;
-        counts.put(key, stamp, n);
-        Ok(ReadResult::Count(n))
+        let result = read()?;
+        cache.put(key, stamp, result.clone());
+        Ok(result)
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
@@ -259,10 +331,11 @@ impl<E: Executor> Snapshot for SqlReads<'_, E> {
         Ok(match request {
             ReadRequest::Rows(plan) => ReadResult::Rows(self.rows(plan, ResultKind::Rows)?),
             ReadRequest::Groups(plan) => ReadResult::Rows(self.rows(plan, ResultKind::Groups)?),
-            ReadRequest::Count(plan) => ReadResult::Count(match tallied(plan, self.names.catalogue) {
-                Some(tallies) => self.tally(&tallies)?,
-                None => self.count(plan)?,
-            }),
+            ReadRequest::CachedRows(plan) => self.cached(request, plan, ResultKind::Rows)?,
+            ReadRequest::Count(plan) => match tallied(plan, self.names.catalogue) {
+                Some(tallies) => ReadResult::Count(self.tally(&tallies)?),
+                None => self.cached(request, plan, ResultKind::Count)?,
+            },
             ReadRequest::Edges(plan) => ReadResult::Edges(self.edges(plan)?),
             ReadRequest::Meta(space, ids) => ReadResult::Meta(self.of_space(E::TEXTS.meta, (space, ids), |row| {
                 Ok(MetaRow { id: row.int(0)?, key: row.text(1)?, number: row.int(2)?, json: row.text(3)? })

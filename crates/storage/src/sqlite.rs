@@ -15,6 +15,7 @@ mod reader;
 mod reads;
 mod schema;
 mod search;
+mod segments;
 mod shared;
 mod statement_cache;
 mod statements;

@@ -132,7 +132,7 @@ impl Statements for ToyConnection {
 
 impl Connection for ToyConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(SqlReads { executor: ToyReads(&self.conn), names: Names { words, catalogue } })
+        Box::new(SqlReads { executor: ToyReads(&self.conn), names: Names { words, catalogue }, caching: None })
     }
 
     fn begin(&self) -> Result<()> {
@@ -316,7 +316,7 @@ impl Snapshot for ToySnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
         let conn = self.state.conn.lock().unwrap_or_else(PoisonError::into_inner);
         let names = Names { words: &self.words, catalogue: &self.common.catalogue };
-        SqlReads { executor: ToyReads(&conn), names }.read(request)
+        SqlReads { executor: ToyReads(&conn), names, caching: None }.read(request)
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {

@@ -147,6 +147,7 @@ impl Snapshot for TransactionSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
         match request {
             ReadRequest::Rows(plan) => self.of(plan.clone(), |plan| ReadRequest::Rows(plan)),
+            ReadRequest::CachedRows(plan) => self.of(plan.clone(), |plan| ReadRequest::CachedRows(plan)),
             ReadRequest::Count(plan) => self.of(plan.clone(), |plan| ReadRequest::Count(plan)),
             ReadRequest::Groups(plan) => self.of(plan.clone(), |plan| ReadRequest::Groups(plan)),
             ReadRequest::Edges(plan) => self.of(plan.clone(), |plan| ReadRequest::Edges(plan)),

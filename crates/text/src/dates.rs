@@ -1,6 +1,6 @@
 //! Dates as people of a language write them. It knows no page and no time zone.
 
-use super::time::moment;
+use super::time::{CivilDateTime, moment, parse_datetime};
 use pure_rust_locales::{Locale, locale_match};
 use time::OffsetDateTime;
 use time::format_description::parse_strftime_owned;
@@ -197,9 +197,110 @@ fn locale(tag: &str) -> Option<Locale> {
     Locale::try_from(format!("{language}_{country}").as_str()).ok()
 }
 
+/// Seconds of a day.
+const DAY: i64 = 24 * 60 * 60;
+
+/// Most years that words can lead away.
+const YEARS_AWAY: i64 = 1000;
+
+/// The first second of the day that words name, on a clock whose seconds are `now`: `today`, `tomorrow`, `yesterday` or
+/// `2031-05-17`, and steps from there, such as `+7 days`, `-1month` or `next year`. A day that a month does not have counts on into
+/// the next one. `None` for other words.
+pub fn relative_day(words: &str, now: i64) -> Option<i64> {
+    let lower = words.to_ascii_lowercase();
+    let words = lower.trim();
+    let named = [("today", 0), ("now", 0), ("tomorrow", 1), ("yesterday", -1)];
+    let named = named.iter().find_map(|(name, days)| Some((words.strip_prefix(name)?, now + days * DAY)));
+    let dated = || {
+        let (day, rest) = words.split_at_checked(10)?;
+        let shaped = day.split('-').map(str::len).eq([4, 2, 2]);
+        Some((rest, parse_datetime(&format!("{day}T00:00:00")).filter(|_| shaped)?.wall))
+    };
+    let (mut rest, mut day) = named.or_else(dated).or((!words.is_empty()).then_some((words, now)))?;
+    day -= day.rem_euclid(DAY);
+    while !rest.trim_start().is_empty() {
+        let step;
+        (step, rest) = step_of(rest.trim_start())?;
+        day = match step {
+            DateStep::Days(days) => day + days * DAY,
+            DateStep::Months(months) => {
+                let from = CivilDateTime::of(day);
+                let months = from.year * 12 + i64::from(from.month) - 1 + months;
+                let month = u8::try_from(months.rem_euclid(12) + 1).ok()?;
+                let first = CivilDateTime { year: months.div_euclid(12), month, day: 1, ..from };
+                first.seconds()? + (i64::from(from.day) - 1) * DAY
+            }
+        };
+        if (day - now).abs() > YEARS_AWAY * 366 * DAY {
+            return None;
+        }
+    }
+    Some(day)
+}
+
+/// A step from one day to another.
+enum DateStep {
+    Days(i64),
+    Months(i64),
+}
+
+/// The step that words begin with, and the words after it.
+fn step_of(words: &str) -> Option<(DateStep, &str)> {
+    let side = [("next ", 1), ("last ", -1)].iter().find_map(|(name, count)| Some((words.strip_prefix(name)?, *count)));
+    let (rest, count) = side.or_else(|| {
+        let (sign, rest) = match words.strip_prefix('-') {
+            Some(rest) => (-1, rest),
+            None => (1, words.strip_prefix('+').unwrap_or(words)),
+        };
+        let rest = rest.trim_start();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let count: i64 = rest[..digits].parse().ok().filter(|count| *count <= YEARS_AWAY * 366)?;
+        Some((rest[digits..].trim_start(), sign * count))
+    })?;
+    let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (unit, rest) = rest.split_at(letters);
+    let step = match unit.strip_suffix('s').unwrap_or(unit) {
+        "day" => DateStep::Days(count),
+        "week" => DateStep::Days(7 * count),
+        "month" => DateStep::Months(count),
+        "year" => DateStep::Months(12 * count),
+        _ => return None,
+    };
+    Some((step, rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::format_local;
+
+    #[test]
+    fn words_name_days() {
+        let now = CivilDateTime { year: 2026, month: 1, day: 31, hour: 15, minute: 4, second: 5 }.seconds().unwrap();
+        for (words, day) in [
+            ("today", Some("2026-01-31")),
+            ("Tomorrow", Some("2026-02-01")),
+            ("today+7days", Some("2026-02-07")),
+            ("today + 2 weeks", Some("2026-02-14")),
+            ("+1month", Some("2026-03-03")),
+            ("-1 year", Some("2025-01-31")),
+            ("next month", Some("2026-03-03")),
+            ("yesterday -11months", Some("2025-03-02")),
+            ("2024-02-28+1day+1year", Some("2025-03-01")),
+            ("last week", Some("2026-01-24")),
+            ("", None),
+            ("monday", None),
+            ("today+7", None),
+            ("+999999999999999999days", None),
+            ("+366001days", None),
+            ("2024-02", None),
+            ("2024-02-2é", None),
+            ("todayé", None),
+        ] {
+            let found = relative_day(words, now).map(format_local);
+            assert_eq!(found.as_deref().map(|found| &found[..10]), day, "{words}");
+        }
+    }
 
     #[test]
     fn dates_are_written_as_the_language_does() {

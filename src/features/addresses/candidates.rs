@@ -1,7 +1,7 @@
 //! The things that an address may name, in the order in which it is looked for: by the form of its path and by its query alone.
 
 use super::period::Period;
-use super::requested::{RequestedAddress, slug_of};
+use super::requested::{RequestedAddress, last_slug, slug_of};
 use super::templates;
 use crate::records::txt;
 use crate::registry::Registry;
@@ -65,14 +65,18 @@ pub fn of<'s: 'p, 'p>(scope: &'s Scope, at: usize, address: &'p RequestedAddress
     let archive = kinds(scope).find(|kind| has_archive(kind) && archive_of(kind) == path.trim_matches('/'));
     all.extend(archive.map(|kind| Candidate::new(at, CandidateTarget::Archive(kind))));
     all.extend(with_template(registry, at, path, &|_| true));
-    // A page of a text that has one page alone.
-    let shorter = path.trim_end_matches('/').rsplit_once('/');
-    let shorter = shorter.filter(|(_, number)| number.bytes().all(|b| b.is_ascii_digit())).map(|(shorter, _)| shorter);
-    all.extend(shorter.into_iter().flat_map(|path| with_template(registry, at, path, &Resource::is_content)));
-    let last = slug_of(path.trim_end_matches('/').rsplit('/').next().unwrap_or(""));
+    let whole = without_page(path).into_iter();
+    all.extend(whole.flat_map(|path| with_template(registry, at, path, &Resource::is_content)));
+    let last = last_slug(path);
     let attached = kinds(scope).filter(|kind| kind.address.is_attached());
     all.extend(attached.map(|kind| Candidate::new(at, CandidateTarget::Slugs(kind, vec![last.to_string()]))));
     all
+}
+
+/// The path of a text without the number of one of its pages, which texts here do not have; `None`: it has none.
+pub fn without_page(path: &str) -> Option<&str> {
+    let (text, number) = path.trim_end_matches('/').rsplit_once('/')?;
+    number.bytes().all(|b| b.is_ascii_digit()).then_some(text)
 }
 
 /// The records that a path may name, by the templates of today and by those of before.
@@ -83,11 +87,14 @@ pub fn of_records<'s: 'p, 'p>(
     former: &'p [(usize, AddressTemplate)],
 ) -> Vec<Candidate<'s, 'p>> {
     let registry = &*scope.registry;
-    let mut all = with_template(registry, at, path, &Resource::is_content);
-    for (index, template) in former {
-        let resource = &registry.resources[*index];
-        let parts = template.match_path(path);
-        all.extend(parts.and_then(|parts| matched(at, resource, parts)));
+    let mut all = Vec::new();
+    for path in [Some(path), without_page(path)].into_iter().flatten() {
+        all.extend(with_template(registry, at, path, &Resource::is_content));
+        for (index, template) in former {
+            let resource = &registry.resources[*index];
+            let parts = template.match_path(path);
+            all.extend(parts.and_then(|parts| matched(at, resource, parts)));
+        }
     }
     all
 }
@@ -226,7 +233,7 @@ fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> 
     for taxonomy in public_taxonomies(registry) {
         let variable = taxonomy.declared.query_var.as_deref().unwrap_or(&taxonomy.api_name);
         if let Some(path) = address.parameter(variable) {
-            let slug = slug_of(path.trim_matches('/').rsplit('/').next().unwrap_or(path));
+            let slug = last_slug(path);
             return named(CandidateTarget::Term(taxonomy, txt(&slug)), vec![variable], true);
         }
     }
@@ -242,9 +249,10 @@ fn by_query<'s, 'p>(scope: &'s Scope, at: usize, address: &RequestedAddress) -> 
     named(CandidateTarget::Period(period), given.into_iter().map(|(variable, _)| variable).collect(), true)
 }
 
-/// A number in a query; `Some(None)`: one that nothing has. Other texts are as good as no parameter.
+/// A number in a query; `Some(None)`: one that nothing has. Zero and other texts are as good as no parameter.
 fn number(text: &str) -> Option<Option<i64>> {
-    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok().filter(|id| *id > 0))
+    let is_number = text.bytes().all(|b| b.is_ascii_digit()) && text.bytes().any(|b| b != b'0');
+    is_number.then(|| text.parse().ok())
 }
 
 /// The item that the value of a declared parameter names.
@@ -265,7 +273,7 @@ fn by_parameter<'a>(
                 slugs_of(resource, text)
                     .map_or(CandidateTarget::Record(None), |slugs| CandidateTarget::Slugs(resource, slugs)),
             ),
-            resource => Some(item(resource, txt(&slug_of(text.trim_matches('/').rsplit('/').next().unwrap_or(""))))),
+            resource => Some(item(resource, txt(&last_slug(text)))),
         },
         ParameterKind::Date => Period::in_digits(text).map(CandidateTarget::Period),
         ParameterKind::Year | ParameterKind::Month | ParameterKind::Day | ParameterKind::Words => None,

@@ -12,9 +12,9 @@ use crate::behaviours::seo::SeoHead;
 use crate::error::{ApiError, status};
 use crate::handlers::Work;
 use crate::records::{self, Record};
+use crate::registry::Registry;
 use crate::registry::columns::{ID, record, term};
 use crate::registry::resource::Resource;
-use crate::registry::{Registry, Site};
 use crate::render::{Batch, address};
 use crate::scope::{Principal, Scope};
 use cms_storage::plan::{Cond, DbValue, Row};
@@ -215,27 +215,30 @@ fn shown(
             }
             let kind = role_of(scope, record);
             if kind == FRONT_PAGE {
-                described.link = first_page(site, requested);
+                described.link = requested.in_language(site, &format!("{}/", site.front));
             }
             (kind, item(work, record))
         }
         SitePlace::Term(resource, row) => ("term", item(work, Record { resource, row })),
-        SitePlace::Author(resource, row) => ("author", item(work, Record { resource, row })),
+        SitePlace::Author(resource, row) => {
+            described.link = requested.in_language(site, &described.link);
+            ("author", item(work, Record { resource, row }))
+        }
         SitePlace::File(resource, row, key) => {
             described.front = site.url.clone();
             described.link = format!("{}{}/{}", site.url, scope.registry.declaration.media.path, encoded(key));
             ("file", item(work, Record { resource, row }))
         }
         SitePlace::Archive(kind) => {
-            described.link = format!("{}/{}/", site.front, super::archive_of(kind));
+            described.link = requested.in_language(site, &format!("{}/{}/", site.front, super::archive_of(kind)));
             ("archive", of_type(kind, scope.registry.rest(&kind.path)))
         }
         SitePlace::Period(period) => {
-            described.link = format!("{}{}", site.front, period.path());
+            described.link = requested.in_language(site, &format!("{}{}", site.front, period.path()));
             ("date", of_period(scope, *period))
         }
         SitePlace::Site => {
-            described.link = first_page(site, requested);
+            described.link = requested.in_language(site, &format!("{}/", site.front));
             let kind = dated_kinds(scope).next();
             (FRONT_PAGE, kind.map(|kind| of_type(kind, scope.registry.rest(&kind.path))).unwrap_or_default())
         }
@@ -268,12 +271,6 @@ fn with_document(
     document.extend(members);
     described.document = Value::Object(document);
     described
-}
-
-/// The address of the first page in the language of an address.
-fn first_page(site: &Site, requested: &RequestedAddress) -> String {
-    let language = requested.language.as_ref().map_or_else(String::new, |language| format!("{language}/"));
-    format!("{}/{language}", site.front)
 }
 
 /// The site's own address, whether it is a record or a list.

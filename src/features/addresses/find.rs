@@ -3,7 +3,7 @@
 
 use super::candidates::{self, Candidate, CandidateTarget};
 use super::period::Period;
-use super::requested::{RequestedAddress, slug_of};
+use super::requested::{RequestedAddress, last_slug};
 use super::walk::{self, PathHit};
 use crate::access::policy;
 use crate::error::ApiError;
@@ -233,8 +233,11 @@ impl<'a> AddressSearch<'a, '_> {
         let registry = &self.scope.registry;
         let kinds = || registry.content_types().filter(|kind| kind.viewable() && kind.address.template().is_some());
         for at in self.open().collect::<Vec<_>>() {
-            let path = &self.addresses[at].list;
-            let slug = slug_of(path.trim_end_matches('/').rsplit('/').next().unwrap_or(""));
+            let path = &*self.addresses[at].list;
+            // The number of a page is no slug.
+            let text = candidates::without_page(path);
+            let path = text.filter(|text| !last_slug(text).bytes().all(|b| b.is_ascii_digit())).unwrap_or(path);
+            let slug = last_slug(path);
             let Some(after) = successor(&slug) else { continue };
             let snapshot = self.scope.snapshot()?;
             let filter = records::all([

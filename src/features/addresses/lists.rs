@@ -37,7 +37,8 @@ pub fn lists_of(scope: &Scope, record: Record<'_>, most: u64) -> Result<Vec<Stri
         if let Some(users) = scope.registry.users().filter(|users| policy::knows_authors(scope, users)) {
             // Whoever loses the last public record is listed no more, but the list has changed.
             let author = records::eq(ID, DbValue::Int(record.int(record::AUTHOR)));
-            lists.extend(links(&*snapshot, scope, users, author, 1, &mut Batch::default())?);
+            let of_author = links(&*snapshot, scope, users, author, 1, &mut Batch::default())?;
+            lists.extend(of_author.iter().map(|link| address::moved(link, &scope.registry.site.front, &base)));
         }
     }
     if has_archive(resource) {

@@ -1,6 +1,7 @@
 //! An address that is asked for: its path in one form, its query, and the page of a list that it names.
 
 use crate::registry::Site;
+use crate::render::address;
 use crate::request::{decode_query, percent_decode};
 use crate::scope::Scope;
 use cms_text::slug;
@@ -72,6 +73,14 @@ impl RequestedAddress {
         })
     }
 
+    /// The address of a list that each language has, in the language of this address.
+    pub fn in_language(&self, site: &Site, link: &str) -> String {
+        match &self.language {
+            Some(language) => address::moved(link, &site.front, &format!("{}/{language}", site.front)),
+            None => link.to_owned(),
+        }
+    }
+
     /// A parameter of the query that is a text and not empty.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
@@ -89,6 +98,11 @@ impl RequestedAddress {
         let kept: Vec<&str> = kept.filter(|pair| name(pair).is_some_and(|name| !names.contains(&&*name))).collect();
         if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) }
     }
+}
+
+/// The slug that the last segment of a path is.
+pub fn last_slug(path: &str) -> Cow<'_, str> {
+    slug_of(path.trim_end_matches('/').rsplit('/').next().unwrap_or(""))
 }
 
 /// The slug that a segment of a path names: as it is, where it can be one, otherwise as its text would be made one.

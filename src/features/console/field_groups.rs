@@ -54,8 +54,8 @@ fn hint(registry: &Registry, field: &FieldNode) -> Value {
         None => None,
     };
     put("type", written.map(|one| json!(if field.is_list() { "array" } else { one })));
-    let to = target(registry, field).map(|to| json!({"resource": to.name, "many": field.is_list()}));
-    put("relation", to);
+    let to = targets(registry, field);
+    put("relation", (!to.is_empty()).then(|| json!({"resources": to, "many": field.is_list()})));
     Value::Object(hint)
 }
 
@@ -71,21 +71,25 @@ fn usual_control(kind: FieldKind) -> Option<&'static str> {
     }
 }
 
-/// The resource of the rows that values refer to, where it is one. Of a page link an address is a value, too.
-fn target<'r>(registry: &'r Registry, field: &FieldNode) -> Option<&'r Resource> {
+/// The resources of the rows that values refer to. Of a page link an address is a value, too.
+fn targets<'r>(registry: &'r Registry, field: &FieldNode) -> Vec<&'r str> {
     let declared = &field.declared;
-    match field.target()? {
-        FieldTarget::File => registry.content_types().find(|resource| resource.supports("files")),
-        FieldTarget::User => registry.users(),
-        FieldTarget::Term => {
-            let taxonomy = declared.taxonomy.as_deref()?;
-            registry.taxonomies().find(|resource| resource.is_named(taxonomy))
+    let is_taken = |resource: &&Resource| match declared.kinds.as_slice() {
+        [] => resource.viewable(),
+        kinds => kinds.iter().any(|kind| resource.is_named(kind)),
+    };
+    let found: Vec<&Resource> = match field.target() {
+        None => Vec::new(),
+        Some(FieldTarget::Record) if declared.kind == FieldKind::PageLink => Vec::new(),
+        Some(FieldTarget::Record) => registry.content_types().filter(is_taken).collect(),
+        Some(FieldTarget::File) => {
+            registry.content_types().find(|resource| resource.supports("files")).into_iter().collect()
         }
-        FieldTarget::Record => match declared.kinds.as_slice() {
-            [kind] if declared.kind != FieldKind::PageLink => {
-                registry.content_types().find(|resource| resource.is_named(kind))
-            }
-            _ => None,
-        },
-    }
+        Some(FieldTarget::User) => registry.users().into_iter().collect(),
+        Some(FieldTarget::Term) => {
+            let taxonomy = declared.taxonomy.as_deref();
+            registry.taxonomies().filter(|resource| taxonomy.is_some_and(|name| resource.is_named(name))).collect()
+        }
+    };
+    found.into_iter().map(|resource| resource.name.as_str()).collect()
 }

@@ -93,7 +93,7 @@ impl FieldContext<'_> {
                 let path: Vec<&str> = path.iter().map(step_name).collect();
                 let at = std::iter::once(name.as_str()).chain(path).collect::<Vec<_>>().join(".");
                 let hint = hints.entry(at).or_insert_with(|| json!({}));
-                hint["relation"] = json!({"resource": to, "many": many});
+                hint["relation"] = json!({"resources": [to], "many": many});
             }
             if let PropertySource::Object(children) = &property.source {
                 self.gather(children, &name, schema, hints);
@@ -105,7 +105,7 @@ impl FieldContext<'_> {
         let mut hint = Map::new();
         if top {
             if let Some((to, many)) = self.relation(property) {
-                hint.insert("relation".to_owned(), json!({"resource": to.name, "many": many}));
+                hint.insert("relation".to_owned(), json!({"resources": [to.name], "many": many}));
             }
             let criterion = self.criteria.and_then(|criteria| criteria.0.get(&property.name));
             if let Some(criterion) = criterion {

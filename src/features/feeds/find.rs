@@ -105,11 +105,15 @@ fn named(declared: &Syndication, name: &str) -> Option<(FeedFormat, bool)> {
     Some((format?, comments))
 }
 
-/// The list of a feed's address; `None`: there is no such list.
+/// The list of a feed's address, below the part of a language; `None`: there is no such list.
 ///
 /// # Errors
 /// The database cannot be read.
-pub(super) fn find<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicList<'a>>, ApiError> {
+pub(super) fn find<'a>(
+    work: &Work<'a>,
+    language: Option<&str>,
+    address: &FeedAddress,
+) -> Result<Option<PublicList<'a>>, ApiError> {
     let declared = &work.scope.registry.declaration.syndication;
     let path = &*address.list;
     if path == declared.comments.trim_matches('/') {
@@ -130,16 +134,21 @@ pub(super) fn find<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<
         return Ok(Some(PublicList::Period(period)));
     }
     let archive = |slug: &str| kinds(work, Syndicated::Own).find(|kind| addresses::archive_of(kind) == slug);
-    Ok(match named_by(work, address)? {
+    Ok(match named_by(work, language, address)? {
         Some(list) => Some(list),
         None => archive(path).map(PublicList::Kind),
     })
 }
 
 /// The list of what is at the address without the parts that name a feed.
-fn named_by<'a>(work: &Work<'a>, address: &FeedAddress) -> Result<Option<PublicList<'a>>, ApiError> {
-    let requested = RequestedAddress::of_parts(work.scope, &format!("/{}", address.list), &address.raw_query);
-    let Some(requested) = requested else { return Ok(None) };
+fn named_by<'a>(
+    work: &Work<'a>,
+    language: Option<&str>,
+    address: &FeedAddress,
+) -> Result<Option<PublicList<'a>>, ApiError> {
+    let path = language.map_or_else(String::new, |language| format!("/{language}"));
+    let path = format!("{path}/{}", address.list);
+    let Some(requested) = RequestedAddress::of_parts(work.scope, &path, &address.raw_query) else { return Ok(None) };
     let public = |resource, row: &Row| addresses::is_public(work.scope, Record { resource, row });
     let Some(found) = addresses::find(work.scope, &requested)?.filter(|found| !found.old) else { return Ok(None) };
     if address.list.is_empty() && found.by.is_none() {

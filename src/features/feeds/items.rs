@@ -205,7 +205,10 @@ fn kinds_of<'a>(work: &Work<'a>, list: &PublicList<'a>) -> Vec<&'a Resource> {
         PublicList::Term(taxonomy, _) => {
             any().filter(|kind| kind.declared.taxonomies.contains(&taxonomy.name)).collect()
         }
-        PublicList::Search(_) => any().filter(|kind| kind.declared.searchable).collect(),
+        PublicList::Search(_) => {
+            let types = work.scope.registry.content_types();
+            types.filter(|kind| kind.declared.searchable && kind.viewable()).collect()
+        }
         _ => kinds(work, Syndicated::Site).collect(),
     }
 }

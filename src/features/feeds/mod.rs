@@ -37,16 +37,15 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let (path, query) = (args.text("path").unwrap_or("/"), args.text("query").unwrap_or(""));
     let depth = registry.declaration.server.max_depth;
-    let (language, below) = match &registry.languages {
-        Some(languages) => {
-            let (language, below) = languages.split(path);
-            (Some(language), below)
-        }
-        None => (None, path),
-    };
+    let languages = registry.languages.as_ref();
+    let (language, below) = languages.map_or((None, path), |languages| {
+        let (language, below) = languages.split(path);
+        (Some(language), below)
+    });
+    let part = languages.zip(language).and_then(|(languages, language)| languages.part(language));
     let address = FeedAddress::of(declared, below, query, depth)?.filter(|_| declared.enabled);
     let address = address.ok_or_else(|| ApiError::new(Code::NoRoute))?;
-    let list = find::find(work, &address)?;
+    let list = find::find(work, part, &address)?;
     refuse_if(list.is_none() && !declared.empty_if_unknown, Code::NoRoute)?;
     let comments = matches!(list, Some(PublicList::Comments | PublicList::CommentsOn(..)));
     let items = match &list {
@@ -65,10 +64,13 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "description": unescape(settings.text("description")),
         "link": match &list {
             Some(PublicList::CommentsOn(resource, row)) => items::link_of(work, Record { resource, row })?,
-            _ => format!("{}/", site.front),
+            _ => format!("{}/{}", site.front, part.map_or_else(String::new, |part| format!("{part}/"))),
         },
         "self": format!("{}{own}", site.url),
-        "language": settings.text("language").replace('_', "-"),
+        "language": match languages.zip(part) {
+            Some((languages, part)) => languages.tag(part).to_owned(),
+            None => settings.text("language").replace('_', "-"),
+        },
         "updated": items::moment(modified.unwrap_or(0)),
         "generator": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),

@@ -13,6 +13,8 @@ pub struct Form<'f> {
     pub tags: Vec<FormTag<'f>>,
     pub texts: FormTexts,
     pub mail: Map<String, Value>,
+    /// Seconds of the site's clock, for rules that name days by words.
+    pub now: i64,
     settings: HashMap<&'f str, &'f str>,
 }
 
@@ -27,8 +29,8 @@ impl FormTexts {
 }
 
 impl<'f> Form<'f> {
-    /// Reads a row.
-    pub fn of(record: Record<'f>, declared: &FormOptions) -> Form<'f> {
+    /// Reads a row; `now`: see [`Form::now`].
+    pub fn of(record: Record<'f>, declared: &FormOptions, now: i64) -> Form<'f> {
         let members = |column: &str| match serde_json::from_str(record.text(column)) {
             Ok(Value::Object(members)) => members,
             _ => Map::new(),
@@ -42,6 +44,7 @@ impl<'f> Form<'f> {
             tags: form_tags(record.text("form")),
             texts: FormTexts(usual.chain(own.filter(|(_, text)| !text.is_empty())).collect()),
             mail: members("mail"),
+            now,
             settings: settings.map(|(key, value)| (key.trim(), value.trim())).collect(),
         }
     }

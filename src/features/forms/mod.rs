@@ -75,7 +75,7 @@ pub async fn send(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let row = row(work)?;
     let record = Record { resource, row: &row };
-    let form = Form::of(record, declared);
+    let form = Form::of(record, declared, work.scope.local_now());
     let place = place(upload, declared).ok_or_else(|| refused(Code::FormPlace))?;
     let identity = &work.shared.identity;
     let submission = Submission::of(work.scope, &form, declared, identity, upload);
@@ -92,6 +92,9 @@ pub async fn send(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let answer = FormAnswer { form: &form, declared, outcome, problems, digest, place };
     let mut document = answer.document();
+    if form.is_on("demo_mode") {
+        document.insert("demo_mode".into(), json!(true));
+    }
     let questions = traps::questions(identity, &form);
     if !questions.is_empty() {
         document.insert("quiz".into(), Value::Object(questions));
@@ -103,7 +106,7 @@ pub async fn send(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn place(upload: &Upload, declared: &FormOptions) -> Option<String> {
     let given = upload.fields.get(&declared.place)?.as_str()?;
     let clean: String = given.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
-    (!clean.is_empty() && clean.len() <= 200).then_some(clean)
+    (!matches!(&*clean, "" | "0") && clean.len() <= 200).then_some(clean)
 }
 
 /// The outcome for whoever has sent a form.
@@ -180,7 +183,7 @@ async fn store(
 pub fn refill(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (resource, declared) = declared(work)?;
     let row = row(work)?;
-    let form = Form::of(Record { resource, row: &row }, declared);
+    let form = Form::of(Record { resource, row: &row }, declared, work.scope.local_now());
     let identity = &work.shared.identity;
     let mut document = Map::new();
     let questions = traps::questions(identity, &form);
@@ -202,14 +205,15 @@ pub fn rules_of(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (resource, declared) = declared(work)?;
     let row = row(work)?;
     let record = Record { resource, row: &row };
-    let form = Form::of(record, declared);
-    let all = rules::rules(&form.tags, &form.texts);
+    let form = Form::of(record, declared, work.scope.local_now());
+    let all = rules::rules(&form);
+    let uncached = all.iter().any(|rule| rule.condition.depends_on_today());
     let all: Vec<Value> = all.iter().map(|rule| rule.condition.document(rule.field, rule.error)).collect();
     let locale = match record.text("locale") {
         "" => work.scope.settings.text("language"),
         own => own,
     };
-    Ok(Outcome::ok(json!({"version": declared.version, "locale": locale, "rules": all})))
+    Ok(Outcome { uncached, ..Outcome::ok(json!({"version": declared.version, "locale": locale, "rules": all})) })
 }
 
 /// The form that the path names.

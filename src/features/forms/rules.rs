@@ -1,12 +1,13 @@
 //! Rules that follow from the tags of a form, in their order: they are shown to clients and applied to what these send.
 
-use super::form::FormTexts;
+use super::form::Form;
+use cms_text::dates::relative_day;
 use cms_text::form_tags::FormTag;
-use cms_text::sanitize::is_email;
+use cms_text::sanitize::{SCHEMES, is_email};
 use cms_text::time::{format_local, parse_datetime};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use url::Url;
 
 /// Characters of a line without `maxlength`.
 const LINE: u64 = 400;
@@ -19,13 +20,14 @@ const FILE: u64 = 1 << 20;
 const GROUPS: [&[&str]; 6] =
     [&["checkbox", "radio"], &["date"], &["file"], &["number", "range"], &["select"], &["text", "email", "url", "tel"]];
 
-/// Schemes of addresses that a field of the type `url` takes.
-const SCHEMES: [&str; 6] = ["http", "https", "ftp", "ftps", "mailto", "tel"];
+/// Digits of a telephone number.
+const DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
 
 /// A condition on the values of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition<'f> {
     Required,
+    RequiredFile,
     MinLength(u64),
     MaxLength(u64),
     Email,
@@ -35,8 +37,8 @@ pub enum Condition<'f> {
     MinNumber(&'f str),
     MaxNumber(&'f str),
     Date,
-    MinDate(&'f str),
-    MaxDate(&'f str),
+    MinDate(Cow<'f, str>),
+    MaxDate(Cow<'f, str>),
     Enum(Vec<&'f str>),
     MaxItems(usize),
     File(Vec<&'f str>),
@@ -52,28 +54,32 @@ pub struct Rule<'f> {
 }
 
 /// The rules of all tags, in the order in which clients know them.
-pub fn rules<'f>(tags: &[FormTag<'f>], texts: &'f FormTexts) -> Vec<Rule<'f>> {
+pub fn rules<'f>(form: &'f Form<'f>) -> Vec<Rule<'f>> {
+    let (tags, texts) = (&form.tags, &form.texts);
     let mut all = Vec::new();
     let kinds = |kinds: &'static [&'static str]| tags.iter().filter(move |tag| kinds.contains(&tag.kind));
     for group in GROUPS {
-        kinds(group).for_each(|tag| own_rules(tag, texts, &mut all));
+        kinds(group).for_each(|tag| own_rules(tag, form, &mut all));
     }
-    kinds(&["textarea"]).for_each(|tag| own_rules(tag, texts, &mut all));
+    kinds(&["textarea"]).for_each(|tag| own_rules(tag, form, &mut all));
     for group in [&["checkbox", "radio"][..], &["select"]] {
         for tag in kinds(group).filter(|tag| !tag.has("free_text")) {
             let values = tag.pairs().map(|(shown, _)| shown);
-            let values = values.skip(usize::from(tag.has("first_as_label"))).collect();
+            let values =
+                values.skip(usize::from(tag.has("first_as_label"))).filter(|value| !value.is_empty()).collect();
             all.push(Rule { field: tag.name, condition: Condition::Enum(values), error: texts.get("invalid_choice") });
         }
     }
     all
 }
 
-fn own_rules<'f>(tag: &FormTag<'f>, texts: &'f FormTexts, all: &mut Vec<Rule<'f>>) {
-    let mut rule =
-        |condition: Condition<'f>, error: &str| all.push(Rule { field: tag.name, condition, error: texts.get(error) });
+fn own_rules<'f>(tag: &FormTag<'f>, form: &'f Form<'f>, all: &mut Vec<Rule<'f>>) {
+    let mut rule = |condition: Condition<'f>, error: &str| {
+        all.push(Rule { field: tag.name, condition, error: form.texts.get(error) });
+    };
     if tag.required || tag.kind == "radio" {
-        rule(Condition::Required, "invalid_required");
+        let required = if tag.kind == "file" { Condition::RequiredFile } else { Condition::Required };
+        rule(required, "invalid_required");
     }
     match tag.kind {
         "checkbox" | "radio" if tag.kind == "radio" || tag.has("exclusive") => {
@@ -81,7 +87,7 @@ fn own_rules<'f>(tag: &FormTag<'f>, texts: &'f FormTexts, all: &mut Vec<Rule<'f>
         }
         "date" => {
             rule(Condition::Date, "invalid_date");
-            let bound = |option: &str| tag.option(option).filter(|day| is_date(day));
+            let bound = |option: &str| tag.option(option).and_then(|words| day_of(words, form.now));
             bound("min").into_iter().for_each(|day| rule(Condition::MinDate(day), "date_too_early"));
             bound("max").into_iter().for_each(|day| rule(Condition::MaxDate(day), "date_too_late"));
         }
@@ -91,9 +97,16 @@ fn own_rules<'f>(tag: &FormTag<'f>, texts: &'f FormTexts, all: &mut Vec<Rule<'f>
         }
         "number" | "range" => {
             rule(Condition::Number, "invalid_number");
+            let usual = |bound| (tag.kind == "range").then_some(bound);
             let bound = |option: &str| tag.option(option).filter(|bound| is_number(bound));
-            bound("min").into_iter().for_each(|bound| rule(Condition::MinNumber(bound), "number_too_small"));
-            bound("max").into_iter().for_each(|bound| rule(Condition::MaxNumber(bound), "number_too_large"));
+            bound("min")
+                .or(usual("0"))
+                .into_iter()
+                .for_each(|bound| rule(Condition::MinNumber(bound), "number_too_small"));
+            bound("max")
+                .or(usual("100"))
+                .into_iter()
+                .for_each(|bound| rule(Condition::MaxNumber(bound), "number_too_large"));
         }
         "text" | "email" | "url" | "tel" | "textarea" => {
             match tag.kind {
@@ -115,10 +128,16 @@ fn own_rules<'f>(tag: &FormTag<'f>, texts: &'f FormTexts, all: &mut Vec<Rule<'f>
 }
 
 impl Condition<'_> {
+    /// Whether it is another one tomorrow: its bound is named by words such as `today`.
+    pub fn depends_on_today(&self) -> bool {
+        matches!(self, Condition::MinDate(Cow::Owned(_)) | Condition::MaxDate(Cow::Owned(_)))
+    }
+
     /// The rule as clients read it.
     pub fn document(&self, field: &str, error: &str) -> Value {
         let (name, threshold, accept) = match self {
             Condition::Required => ("required", None, None),
+            Condition::RequiredFile => ("requiredfile", None, None),
             Condition::MinLength(length) => ("minlength", Some(json!(length)), None),
             Condition::MaxLength(length) => ("maxlength", Some(json!(length)), None),
             Condition::Email => ("email", None, None),
@@ -159,14 +178,14 @@ impl Condition<'_> {
             Condition::MinNumber(least) => !given.any(|value| number(value) < number(least)),
             Condition::MaxNumber(most) => !given.any(|value| number(value) > number(most)),
             Condition::Date => given.all(is_date),
-            Condition::MinDate(first) => !given.any(|day| is_date(day) && day < *first),
-            Condition::MaxDate(last) => !given.any(|day| is_date(day) && day > *last),
+            Condition::MinDate(first) => !given.any(|day| is_date(day) && day < &**first),
+            Condition::MaxDate(last) => !given.any(|day| is_date(day) && day > &**last),
             Condition::Enum(allowed) => {
                 let allowed: BTreeSet<&str> = allowed.iter().copied().collect();
                 given.all(|value| allowed.contains(value))
             }
             Condition::MaxItems(most) => given.count() <= *most,
-            Condition::File(_) | Condition::MaxFileSize(_) => true,
+            Condition::RequiredFile | Condition::File(_) | Condition::MaxFileSize(_) => true,
         }
     }
 
@@ -210,21 +229,33 @@ fn size(tag: &FormTag<'_>) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// An address with a scheme that people follow.
+/// An address with a scheme that people follow. What looks like the port of a host is none.
 fn is_url(text: &str) -> bool {
-    Url::parse(text).is_ok_and(|url| SCHEMES.contains(&url.scheme()))
+    let is_port = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once(':').is_some_and(|(scheme, rest)| SCHEMES.contains(&scheme) && !is_port(rest))
 }
 
 /// Digits, after a plus perhaps, with what people write between them.
 fn is_tel(text: &str) -> bool {
     let bare: String = text.chars().filter(|c| !c.is_whitespace() && !"()/.*#-".contains(*c)).collect();
     let digits = bare.strip_prefix('+').unwrap_or(&bare);
-    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
+    DIGITS.contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 fn is_number(text: &str) -> bool {
     let written = text.bytes().all(|byte| byte.is_ascii_digit() || b".-+eE".contains(&byte));
-    written && !text.starts_with('+') && text.parse::<f64>().is_ok_and(f64::is_finite)
+    let is_broken = text.starts_with('+') || text.ends_with('.') || text.contains(".e") || text.contains(".E");
+    written && !is_broken && text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+/// The day that a bound names, as it is or by words such as `today+7days`; their blanks are underscores.
+fn day_of(bound: &str, now: i64) -> Option<Cow<'_, str>> {
+    if is_date(bound) {
+        return Some(Cow::Borrowed(bound));
+    }
+    let mut day = format_local(relative_day(&bound.replace('_', " "), now)?);
+    day.truncate("2031-05-17".len());
+    Some(Cow::Owned(day))
 }
 
 /// `2031-05-17`, a day that there is.
@@ -243,9 +274,13 @@ mod tests {
             (
                 is_number as fn(&str) -> bool,
                 &["1", "-1", "1.5", ".5", "1e3", "-2.5E-3"][..],
-                &["", "x", "+1", "1,5", "inf", "NaN", "1e999", "0x1", " 1"][..],
+                &["", "x", "+1", "1,5", "inf", "NaN", "1e999", "0x1", " 1", "5.", "5.e3"][..],
             ),
-            (is_tel, &["+49 (30) 123-45", "110", "030/12.34"], &["", "abc", "+", "1+2", "12a"]),
+            (
+                is_tel,
+                &["+49 (30) 123-45", "110112", "030/12.34"],
+                &["", "abc", "+", "12+3456", "123456a", "12345", "1234567890123456"],
+            ),
             (
                 is_date,
                 &["2026-02-28", "2024-02-29"],
@@ -253,8 +288,8 @@ mod tests {
             ),
             (
                 is_url,
-                &["https://a.example", "mailto:a@b.example"],
-                &["", "nourl", "javascript:alert(1)", "//x.example"],
+                &["https://a.example", "mailto:a@b.example", "https:", "urn:x:y", "irc://x"],
+                &["", "nourl", "javascript:alert(1)", "//x.example", "HTTPS://a.example", "tel:110"],
             ),
         ] {
             assert!(good.iter().all(|text| check(text)), "{good:?}");

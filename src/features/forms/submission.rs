@@ -46,9 +46,8 @@ impl<'s> Submission<'s> {
         identity: &'s Identity,
         upload: &'s Upload,
     ) -> Submission<'s> {
-        let longest = scope.registry.declaration.bounds.max_length;
-        let longest = usize::try_from(longest).unwrap_or(usize::MAX);
-        let values = form.tags.iter().map(|tag| (tag.name, texts(upload.fields.get(tag.name), longest))).collect();
+        let value = |tag: &FormTag<'s>| (tag.name, texts(upload.fields.get(tag.name), longest(scope)));
+        let values = form.tags.iter().map(value).collect();
         Submission { scope, form, declared, identity, values, upload }
     }
 
@@ -57,9 +56,12 @@ impl<'s> Submission<'s> {
         self.values.get(field).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the message is taken, and the problems of its fields: first the values, then what has to be accepted, then
-    /// whether a program sent it, then files.
+    /// Whether the message is taken, and the problems of its fields: first who sends it, then the values, then what has to be
+    /// accepted, then whether a program sent it, then files.
     pub fn judge(&self) -> (FormOutcome, Vec<FieldProblem<'s>>) {
+        if self.form.is_on(SUBSCRIBERS_ONLY) && self.scope.principal.id == 0 {
+            return (FormOutcome::Closed, Vec::new());
+        }
         let problems = self.problems();
         if !problems.is_empty() {
             return (FormOutcome::Invalid, problems);
@@ -83,7 +85,7 @@ impl<'s> Submission<'s> {
                 found.push(self.problem(field, message));
             }
         };
-        for rule in rules(&self.form.tags, &self.form.texts) {
+        for rule in rules(self.form) {
             let is_file = self.form.of_kind("file").any(|tag| tag.name == rule.field);
             if !is_file && !rule.condition.holds(self.values(rule.field)) {
                 tell(rule.field, rule.error);
@@ -120,12 +122,15 @@ impl<'s> Submission<'s> {
         let trapped =
             self.form.of_kind("honeypot").any(|tag| self.values(tag.name).iter().any(|text| !text.is_empty()));
         let moment = self.upload.fields.get(&self.declared.shown).and_then(Value::as_str).unwrap_or_default();
-        let said = || self.values.values().flatten().map(|text| text.to_lowercase());
+        // Names that begin so are the route's own: places, proofs.
+        let said = self.upload.fields.iter().filter(|(name, _)| !name.starts_with('_'));
+        let said = said.flat_map(|(_, value)| texts(Some(value), longest(self.scope))).map(|text| text.to_lowercase());
+        let said: Vec<String> = said.collect();
         let mut words = self.declared.disallowed.iter().map(|word| word.trim().to_lowercase());
         trapped
             || self.scope.agent.chars().count() < SHORTEST_AGENT
             || !traps::took_its_time(self.identity, self.form, moment, self.scope.now)
-            || words.any(|word| !word.is_empty() && said().any(|text| text.contains(&word)))
+            || words.any(|word| !word.is_empty() && said.iter().any(|text| text.contains(&word)))
     }
 
     /// The file of a field, where one was sent.
@@ -142,13 +147,13 @@ impl<'s> Submission<'s> {
             };
             types.iter().any(|(mime, kind)| fits(mime) && kind.extensions.iter().any(|own| own == ending))
         };
-        let rules = rules(&self.form.tags, &self.form.texts);
+        let rules = rules(self.form);
         let mut found = Vec::new();
         for tag in self.form.of_kind("file") {
             let file = self.file(tag.name);
             let broken =
                 rules.iter().filter(|rule| rule.field == tag.name).find(|rule| match (&rule.condition, file) {
-                    (Condition::Required, file) => file.is_none(),
+                    (Condition::RequiredFile, file) => file.is_none(),
                     (condition, Some(file)) => !condition.holds_for(&file.name, file.size, &media),
                     (_, None) => false,
                 });
@@ -189,8 +194,16 @@ impl<'s> Submission<'s> {
 /// The setting by which consent that is missing is the problem of a field.
 const AS_VALUES: &str = "acceptance_as_validation";
 
+/// The setting by which only those who are logged in may send a form.
+const SUBSCRIBERS_ONLY: &str = "subscribers_only";
+
 /// Types of fields whose values nobody needs afterwards.
 const UNSTORED: [&str; 3] = ["quiz", "honeypot", "file"];
+
+/// Characters of the longest text.
+fn longest(scope: &Scope) -> usize {
+    usize::try_from(scope.registry.declaration.bounds.max_length).unwrap_or(usize::MAX)
+}
 
 /// The texts that a field of a request has, without blanks around them.
 fn texts(value: Option<&Value>, longest: usize) -> Vec<String> {

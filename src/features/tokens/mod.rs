@@ -62,7 +62,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(resource.code(Code::AppPasswordsDisabled)));
     }
     let given = |arg: &str| work.allowed.args().text(arg).unwrap_or_default();
-    let (login, password) = (given(&rules.login), given(&rules.password));
+    let (login, password) = (given(&rules.login).trim(), given(&rules.password));
     let pages = &scope.registry.declaration.pages;
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let (identity, occasion) = (&work.shared.identity, LoginContext { patience, path: work.path });

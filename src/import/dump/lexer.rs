@@ -42,6 +42,8 @@ pub(super) struct DumpLexer<R> {
     pub is_over: bool,
     /// Texts are read and not stored.
     pub skips: bool,
+    /// See [`super::charset::DumpCharset::lead_bytes`].
+    pub lead_bytes: Option<fn(u8) -> bool>,
     /// Inside a comment whose content is carried out.
     carries_out: bool,
     /// The last lines of comments say that the dump is whole, or are not there.
@@ -69,6 +71,7 @@ impl<R: BufRead> DumpLexer<R> {
             text: Vec::new(),
             is_over: false,
             skips: false,
+            lead_bytes: None,
             carries_out: false,
             end: DumpEnd::Untold,
         }
@@ -223,6 +226,7 @@ impl<R: BufRead> DumpLexer<R> {
             FileFault { line: begins, message, hint: HINT_CUT }
         };
         let what = if quote == b'`' { "name" } else { "text" };
+        let leads = self.lead_bytes;
         self.text.clear();
         self.is_over = false;
         loop {
@@ -230,15 +234,22 @@ impl<R: BufRead> DumpLexer<R> {
             if buffered.is_empty() {
                 return Err(cut(what));
             }
-            let mark = match quote {
-                b'`' => memchr(quote, buffered),
-                _ => memchr2(quote, b'\\', buffered),
+            let mark = match (quote, leads) {
+                (b'`', _) => memchr(quote, buffered),
+                (_, None) => memchr2(quote, b'\\', buffered),
+                (_, Some(leads)) => buffered.iter().position(|byte| *byte == quote || *byte == b'\\' || leads(*byte)),
             };
             let plain = mark.unwrap_or(buffered.len());
             self.keep(plain)?;
             let Some(mark) = mark.and_then(|_| self.peek().transpose()) else { continue };
             self.take();
-            if mark? == b'\\' {
+            let mark = mark?;
+            if quote != b'`' && leads.is_some_and(|leads| leads(mark)) {
+                let second = self.peek()?.ok_or_else(|| cut(what))?;
+                self.take();
+                self.push(mark);
+                self.push(second);
+            } else if mark == b'\\' {
                 let escaped = self.peek()?.ok_or_else(|| cut(what))?;
                 self.take();
                 let (first, second) = unescaped(escaped);

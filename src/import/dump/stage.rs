@@ -81,6 +81,7 @@ pub(super) fn stage<R: BufRead>(
         match statement {
             DumpStatement::Charset(name) => {
                 staging.charset = DumpCharset::named(&name, staging.reader.lexer.line)?;
+                staging.reader.lexer.lead_bytes = staging.charset.lead_bytes();
             }
             DumpStatement::Table { name, columns } => staging.made(name, columns)?,
             DumpStatement::Rows { table, columns } => staging.rows(table, columns)?,
@@ -196,12 +197,17 @@ impl<'v, R: BufRead> Staging<'v, R> {
     }
 
     fn text(&mut self, bytes: Vec<u8>, is_binary: bool, line: u64) -> String {
-        let (text, fidelity) = self.charset.decode(bytes);
+        // Bytes that are written as digits are those of the table, not of the dump.
+        let charset = match self.charset {
+            DumpCharset::Other(_) if is_binary => DumpCharset::Utf8,
+            of_dump => of_dump,
+        };
+        let (text, fidelity) = charset.decode(bytes);
         match fidelity {
             TextFidelity::Utf8InLatin1 if !is_binary => self.staged.utf8_in_latin1 += 1,
             TextFidelity::Exact | TextFidelity::Utf8InLatin1 => {}
             TextFidelity::Replaced => {
-                self.staged.warnings.add(line, "bytes of a text that are no UTF-8 are replaced by �".to_owned());
+                self.staged.warnings.add(line, "bytes of a text that are no characters are replaced by �".to_owned());
             }
         }
         if text.contains('\0') {

@@ -263,5 +263,6 @@ fn types(doc: &SchemaDoc) -> Vec<&str> {
 
 /// How many words a search has, as it is carried out.
 pub(super) fn word_limit(words: SearchWords) -> WordLimit {
-    WordLimit { most: words.max, phrase: words.overflow == Overflow::Phrase }
+    let SearchWords { max, overflow, skipped, plus } = words;
+    WordLimit { most: max, phrase: overflow == Overflow::Phrase, skipped, plus }
 }

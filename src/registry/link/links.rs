@@ -87,9 +87,9 @@ impl Linker<'_> {
             None => link.key.as_deref().and_then(|key| resource.column(key)),
         };
         if let Some(each) = &link.each {
-            let held = |p: &&Property| matches!(p.source, PropertySource::Members(..));
+            let held = |p: &&Property| p.among.is_some() || matches!(p.source, PropertySource::Members(..));
             let names: Vec<&str> = resource.properties.iter().filter(held).map(|p| p.name.as_str()).collect();
-            self.known(&extend(path, "each"), "property with `x-members`", each, &names)?;
+            self.known(&extend(path, "each"), "property with `x-members` or `x-options-from`", each, &names)?;
         }
         Some(Link {
             each: link.each.clone(),

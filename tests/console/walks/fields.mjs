@@ -14,6 +14,7 @@ const groups = [{
     { key: "field_shade", name: "shade", label: "Shade", type: "select", choices: { dark: "Rather dark", pale: "Pale" }, allow_null: 1 },
     { key: "field_shot", name: "shot", label: "Shot", type: "image" },
     { key: "field_like", name: "like", label: "Like", type: "relationship", post_type: ["page"] },
+    { key: "field_beside", name: "beside", label: "Beside", type: "post_object", post_type: ["post", "page"] },
     { key: "field_team", name: "team", label: "Team", type: "repeater", sub_fields: [text("name"), { key: "field_age", name: "age", label: "Age", type: "number" }] },
     { key: "field_body", name: "body", label: "Body", type: "flexible_content", layouts: {
       layout_q: { key: "layout_q", name: "quote", label: "Quote", sub_fields: [text("words")] },
@@ -59,17 +60,24 @@ export const walks = {
     await body.getByRole("textbox", { name: "Colour" }).fill("red");
     await fields.getByRole("combobox", { name: "Like" }).fill("Harb");
     await page.getByRole("option", { name: "Harbour" }).click();
+    // The list of several stays open for the next choice.
+    await page.keyboard.press("Escape");
+    await page.getByRole("option").first().waitFor({ state: "hidden" });
+    await fields.getByRole("combobox", { name: "Beside" }).fill("Harb");
+    await page.getByRole("option", { name: /Harbour.*Pages/s }).click();
     await erin.accessible("the fields of a group");
     await stored(page, () => press(page, "Save"));
     const shown = async () => (await server.ask("administrator", "GET", `/wp/v2/posts/${post.id}`)).body.acf;
     const first = {
-      height: "", day: "20260131", opens: "2026-02-01 09:30:00", shade: "dark", shot: null, like: [harbour.id], team: [{ name: "Ann", age: "" }, { name: "Ben", age: 41 }],
+      height: "", day: "20260131", opens: "2026-02-01 09:30:00", shade: "dark", shot: null, like: [harbour.id], beside: harbour.id, team: [{ name: "Ann", age: "" }, { name: "Ben", age: 41 }],
       body: [{ acf_fc_layout: "quote", words: "High water" }, { acf_fc_layout: "line", colour: "red" }],
     };
     assert.deepEqual(await shown(), first);
 
     // What nothing was filled in for is no obstacle to the next change.
     await open(erin, `/r/posts/${post.id}`);
+    const beside = fields.getByRole("combobox", { name: "Beside" });
+    await page.waitForFunction((input) => input.value === "Harbour", await beside.elementHandle());
     await fields.getByRole("textbox", { name: "Name" }).first().fill("Cleo");
     await body.getByRole("textbox", { name: "Colour" }).fill("green");
     await fields.getByRole("combobox", { name: "Shade" }).selectOption({ label: "Not set" });

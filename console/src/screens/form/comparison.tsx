@@ -3,11 +3,11 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Id } from "../../api/adapter";
-import { nameOf, resourceOf } from "../../controls/records";
+import { nameOf } from "../../controls/records";
 import { idsOf } from "../../controls/relation";
 import { textOf } from "../../controls/shown";
 import type { FormScope } from "../../controls/types";
-import { related } from "../../displays/related";
+import { relatedIn } from "../../displays/related";
 import { t } from "../../i18n";
 import { asText, differences, sides, type Side } from "../../model/diff";
 import type { Field } from "../../model/fields";
@@ -135,10 +135,10 @@ function wordsOf(field: Field, value: unknown, scope: ComparisonProps["scope"]):
 
 /** The name of a record that is referred to, or of a choice. */
 function itemOf(field: Field, value: unknown, scope: ComparisonProps["scope"]): string {
-  const target = resourceOf(scope.description, field.relation?.resource);
-  if (target !== null && idsOf(value).length > 0) {
-    const item = related(target.name, value as Id).value;
-    return item === null || item === undefined ? `#${String(value)}` : nameOf(target, item);
+  const targets = field.relation?.resources ?? [];
+  if (targets.length > 0 && idsOf(value).length > 0) {
+    const found = relatedIn(targets, value as Id);
+    return found === null || found === undefined ? `#${String(value)}` : nameOf(found.resource, found.item);
   }
   return field.relation !== null && idsOf(value).length === 0 ? "" : textOf(field, value, scope);
 }

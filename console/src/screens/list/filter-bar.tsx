@@ -87,7 +87,7 @@ function ValueField(given: ValueProps): JSX.Element {
   const schema = schemaOf(filter.field, props);
   const hints = props.resource.fields[name];
   if (filter.operator === "set") return <YesNo {...given} />;
-  if (hints?.relation !== undefined) return <RelationValue {...given} resource={hints.relation.resource} />;
+  if (hints?.relation !== undefined) return <RelationValue {...given} resource={hints.relation.resources[0] ?? ""} />;
   const values = schema.enum ?? schema.items?.enum ?? Object.keys(hints?.labels ?? {});
   if (values.length > 0) {
     const choices = values.map((value) => ({ value: String(value), label: hints?.labels?.[String(value)] ?? humanName(String(value)) }));

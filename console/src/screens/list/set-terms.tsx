@@ -26,7 +26,7 @@ interface SetTermsProps extends ListingProps {
 
 export function SetTermsDialog({ resource, field, count, onClose, onTerms }: SetTermsProps): JSX.Element {
   const [chosen, setChosen] = useState<Choice[]>([]);
-  const target = findResource(resource.fields[field]?.relation?.resource ?? "");
+  const target = findResource(resource.fields[field]?.relation?.resources[0] ?? "");
   const label = labelOfField(resource, field);
   const search = async (text: string, signal: AbortSignal): Promise<Choice[]> => {
     if (target === undefined) return [];

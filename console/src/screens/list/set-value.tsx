@@ -23,7 +23,7 @@ export function SetValueDialog({ resource, schema, field, count, onClose, onValu
   const [chosen, setChosen] = useState<Choice[]>([]);
   const argument = schema.args["update"]?.[field] ?? {};
   const hints = resource.fields[field] ?? {};
-  const target = hints.relation === undefined ? undefined : findResource(hints.relation.resource);
+  const target = hints.relation === undefined ? undefined : findResource(hints.relation.resources[0] ?? "");
   const types = typesOf(argument);
   const values: unknown[] = argument.enum ?? (types.includes("boolean") ? [true, false] : []);
   const labelled = (value: unknown): string => {

@@ -41,7 +41,7 @@ async function loadVersions(resource: Resource, id: string, count: number, signa
   ]);
   const items = (Array.isArray(answer.data) ? answer.data : []).filter(isObject);
   const list = items.map((item) => revisionOf(item, loaded.fields));
-  const people = resourceOf(services.description, resource.fields["author"]?.relation?.resource);
+  const people = resourceOf(services.description, resource.fields["author"]?.relation?.resources[0]);
   const authors = [...new Set(list.map((one) => one.author).filter((author): author is Id => author !== null))];
   const found = people === null ? [] : await recordsOf(services.adapter, people, authors, signal).catch(() => []);
   const names = new Map(found.map((item) => [String(people?.key === null || people === null ? "" : item[people.key]), people === null ? "" : nameOf(people, item)]));

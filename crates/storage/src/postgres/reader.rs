@@ -8,9 +8,11 @@ use super::super::feed::{self, FeedUpdate};
 use super::super::nodes::Nodes;
 use super::super::pin;
 use super::super::plan::{DbValue, EdgePlan, ReadPlan, Row};
+use super::super::read_cache::ReadCache;
 use super::super::sql::{Bind, Rendered};
-use super::super::sql_reads::{Names, SqlReads};
+use super::super::sql_reads::{CachingSnapshot, Names, SqlReads};
 use super::super::statement::{DbError, Fault, int};
+use super::super::versions::Versions;
 use super::super::words::Words;
 use super::neighbours;
 use super::pool::Lease;
@@ -247,7 +249,7 @@ impl<'s> PgSnapshot<'s> {
     }
 
     fn reads(&self) -> SqlReads<'_, &dyn StatementRunner> {
-        SqlReads { executor: self, names: self.names() }
+        SqlReads { executor: self, names: self.names(), caching: Some(self) }
     }
 
     /// The rows that a statement gives.
@@ -277,6 +279,12 @@ impl StatementRunner for PgSnapshot<'_> {
     }
 }
 
+impl CachingSnapshot for PgSnapshot<'_> {
+    fn cache(&self) -> (&ReadCache, &Versions) {
+        (&self.shared.cached, &self.shared.versions)
+    }
+}
+
 /// Sends the statements of a read ahead, and finds nothing.
 struct PrefetchRunner<'s>(&'s PgSnapshot<'s>);
 
@@ -289,9 +297,7 @@ impl StatementRunner for PrefetchRunner<'_> {
 
 impl Snapshot for PgSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> Result<ReadResult, StorageError> {
-        let memory = (&self.shared.remembered, &*self.shared.versions);
         let found = match request {
-            ReadRequest::Count(plan) => return self.reads().cached_count(plan, memory, || self.is_newest()),
             ReadRequest::Rows(plan) => self.transaction.targets.rows(self, plan)?.map(ReadResult::Rows),
             ReadRequest::Edges(plan) => self.transaction.targets.edges(self, &self.words, plan)?.map(ReadResult::Edges),
             _ => None,
@@ -305,7 +311,7 @@ impl Snapshot for PgSnapshot<'_> {
 
     fn prefetch(&self, requests: &[ReadRequest<'_>]) {
         let sender = PrefetchRunner(self);
-        let reads = SqlReads { executor: &sender as &dyn StatementRunner, names: self.names() };
+        let reads = SqlReads { executor: &sender as &dyn StatementRunner, names: self.names(), caching: None };
         for request in requests {
             if matches!(request, ReadRequest::Edges(plan) if self.transaction.targets.has_edges(plan)) {
                 continue;

@@ -362,7 +362,7 @@ impl Statements for PgConnection {
 
 impl Connection for PgConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(SqlReads { executor: self as &dyn StatementRunner, names: Names { words, catalogue } })
+        Box::new(SqlReads { executor: self as &dyn StatementRunner, names: Names { words, catalogue }, caching: None })
     }
 
     fn expect(&self, text: &str, params: &[Param<'_>]) {

@@ -75,17 +75,22 @@ impl<'p> DrivingTable<'p> {
     }
 }
 
-/// The plan without the one target whose edges lead it, where an index has the plan's order, and the edges have not. Read in
-/// that order, rows are tested until the window is full: of a target with many rows that costs less than to sort them.
-pub fn without_target(plan: &ReadPlan, catalogue: &Catalogue) -> Option<ReadPlan> {
+/// The plan's rows, and those without the one target whose edges lead it, to be counted, where an index has the plan's order, and
+/// the edges have not. Read in that order, rows are tested until the window is full: of a target with many rows that costs less
+/// than to sort them. Rows without a value of the sort column are counted too: they are few, and no other count leaves them out.
+pub fn with_and_without_target(plan: &ReadPlan, catalogue: &Catalogue) -> Option<(ReadPlan, ReadPlan)> {
     plan.limit?;
     let table = catalogue.table(&plan.table).ok()?;
     let conjuncts = plan.filter.conjuncts();
     let leading = DrivingTable::choose(plan, ResultKind::Rows, table, &conjuncts, catalogue)?;
     let DrivingTable::Edges { cond: target, descending: None, .. } = leading else { return None };
     ordering_index(plan, table, &conjuncts)?;
-    let rest = conjuncts.iter().filter(|cond| !std::ptr::eq(**cond, target));
-    Some(ReadPlan { filter: Cond::All(rest.copied().cloned().collect()), ..plan.clone() })
+    let (sort, _) = column_order(plan, &table.def.key.name)?;
+    let has_value = Cond::Not(Box::new(Cond::IsNull(sort.clone())));
+    let counted: Vec<&Cond> = conjuncts.into_iter().filter(|cond| **cond != has_value).collect();
+    let without = counted.iter().filter(|cond| !std::ptr::eq(**cond, target)).copied().cloned().collect();
+    let of = |filter: Vec<Cond>| ReadPlan { filter: Cond::All(filter), ..plan.clone() };
+    Some((of(counted.into_iter().cloned().collect()), of(without)))
 }
 
 /// The index in which the rows that the conditions pin stand in the order of the plan's window.
@@ -96,6 +101,33 @@ pub fn ordering_index<'t>(plan: &ReadPlan, table: &'t Table, conjuncts: &[&Cond]
         let behind = index.columns.iter().find(|(name, _)| !pins(name));
         behind.is_some_and(|(name, _)| name == sort)
     })
+}
+
+/// Whether a window is a part of an index, from a value of its order on: the conditions are about the index's columns alone. SQLite
+/// takes one by the order alone where it is as good for the range, and reads each row for the rest of the conditions.
+pub fn is_part_of_index(plan: &ReadPlan, catalogue: &Catalogue) -> bool {
+    let Ok(table) = catalogue.table(&plan.table) else { return false };
+    let key = &table.def.key.name;
+    let Some((sort, _)) = column_order(plan, key) else { return false };
+    let conjuncts = plan.filter.conjuncts();
+    let begins =
+        |cond: &&Cond| matches!(cond, Cond::Compare(name, Op::Lt | Op::Le | Op::Gt | Op::Ge, _) if name == sort);
+    if !conjuncts.iter().any(begins) {
+        return false;
+    }
+    let Some(index) = ordering_index(plan, table, &conjuncts) else { return false };
+    let has = |name: &Name| name == key || index.columns.iter().any(|(own, _)| own == name);
+    conjuncts.iter().all(|cond| compares(cond, &has))
+}
+
+/// Whether a condition compares nothing but these columns.
+fn compares(cond: &Cond, has: &impl Fn(&Name) -> bool) -> bool {
+    match cond {
+        Cond::All(conds) | Cond::Any(conds) => conds.iter().all(|cond| compares(cond, has)),
+        Cond::Not(cond) => compares(cond, has),
+        Cond::Compare(name, ..) | Cond::In(name, _) | Cond::IsNull(name) => has(name),
+        _ => false,
+    }
 }
 
 /// The extension that leads where nothing else does: of it, an indexed column is compared with a value. A list of values

@@ -25,7 +25,7 @@ pub struct Rendered {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ResultKind {
     Rows,
-    /// Rows that are found in the plan's order, whatever else selects them: see [`super::join_order::without_target`].
+    /// Rows that are found in the plan's order, whatever else selects them: see [`super::join_order::with_and_without_target`].
     OrderedRows,
     Count,
     /// The sum of the plan's one column.

@@ -10,6 +10,7 @@ use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::connect::{self, ConnectionSettings};
 use super::reads::ConnectionReads;
+use super::segments::SegmentMerges;
 use super::shared::SqliteShared;
 use super::statement_cache::StatementCache;
 use super::statements::{bind, select};
@@ -26,6 +27,7 @@ pub struct SqliteConnection {
     conn: rusqlite::Connection,
     shapes: StatementCache,
     frequent: search::FrequentTexts,
+    merges: SegmentMerges,
     data_version: Cell<i64>,
     checkpoints: RefCell<Option<Checkpoints>>,
 }
@@ -37,6 +39,7 @@ impl SqliteConnection {
             conn,
             shapes: StatementCache::default(),
             frequent: search::FrequentTexts::default(),
+            merges: SegmentMerges::default(),
             data_version: Cell::new(i64::MIN),
             checkpoints: RefCell::default(),
         }
@@ -96,7 +99,11 @@ impl Statements for SqliteConnection {
 impl Connection for SqliteConnection {
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         let SqliteConnection { conn, shapes, frequent, .. } = self;
-        Box::new(SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names: Names { words, catalogue } })
+        Box::new(SqlReads {
+            executor: ConnectionReads { conn, shapes, frequent },
+            names: Names { words, catalogue },
+            caching: None,
+        })
     }
 
     fn begin(&self) -> Result<()> {
@@ -145,17 +152,19 @@ impl Connection for SqliteConnection {
     }
 
     fn take_in(&self, catalogue: &Catalogue) -> bool {
-        let taken = self.run("BEGIN IMMEDIATE").map_err(DbError::from).and_then(|_| {
+        let more = self.run("BEGIN IMMEDIATE").map_err(DbError::from).and_then(|_| {
             let words = Words::load(self)?;
             let taken = search::take_in(&self.conn, catalogue, &words, search::TAKEN_IN)?;
+            self.merges.took(taken);
+            let more = taken as i64 >= search::TAKEN_IN || self.merges.turn(&self.conn, catalogue)?;
             self.run("COMMIT")?;
-            Ok(taken)
+            Ok(more)
         });
-        if taken.is_err() && !self.conn.is_autocommit() {
+        if more.is_err() && !self.conn.is_autocommit() {
             // Nothing more can be done here; the next group fails on BEGIN and reports why.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
-        taken.is_ok_and(|taken| taken as i64 >= search::TAKEN_IN)
+        more.unwrap_or(false)
     }
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {

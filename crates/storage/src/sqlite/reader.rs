@@ -10,8 +10,10 @@
 
 use super::super::feed::{self, FeedUpdate};
 use super::super::pin;
-use super::super::sql_reads::{Names, SqlReads};
+use super::super::read_cache::ReadCache;
+use super::super::sql_reads::{CachingSnapshot, Names, SqlReads};
 use super::super::statement::{Param, int};
+use super::super::versions::Versions;
 use super::super::words::Words;
 use super::connect;
 use super::reads::ConnectionReads;
@@ -144,7 +146,13 @@ impl<'s> SqliteSnapshot<'s> {
     fn reads(&self) -> SqlReads<'_, ConnectionReads<'_>> {
         let Reader { conn, shapes, frequent, .. } = &*self.reader;
         let names = Names { words: &self.words, catalogue: &self.shared.catalogue };
-        SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names }
+        SqlReads { executor: ConnectionReads { conn, shapes, frequent }, names, caching: Some(self) }
+    }
+}
+
+impl CachingSnapshot for SqliteSnapshot<'_> {
+    fn cache(&self) -> (&ReadCache, &Versions) {
+        (&self.shared.cached, &self.shared.versions)
     }
 }
 
@@ -157,11 +165,7 @@ impl Drop for SqliteSnapshot<'_> {
 
 impl Snapshot for SqliteSnapshot<'_> {
     fn read(&self, request: ReadRequest<'_>) -> std::result::Result<ReadResult, StorageError> {
-        let memory = (&self.shared.remembered, &*self.shared.versions);
-        match request {
-            ReadRequest::Count(plan) => self.reads().cached_count(plan, memory, || self.is_newest()),
-            other => self.reads().read(other),
-        }
+        self.reads().read(request)
     }
 
     fn dependencies(&self, request: ReadRequest<'_>, result: &ReadResult) -> Option<Dependencies> {

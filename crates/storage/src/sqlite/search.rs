@@ -46,7 +46,7 @@ const FREQUENT: usize = 1024;
 /// into a row or two.
 const SHARE: usize = 8;
 
-fn index_name(table: &Table) -> String {
+pub(super) fn index_name(table: &Table) -> String {
     format!("search_{}", table.def.name)
 }
 

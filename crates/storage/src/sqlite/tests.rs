@@ -757,6 +757,38 @@ fn a_search_finds_the_same_before_and_after_the_index() {
 }
 
 #[test]
+fn an_index_in_many_parts_is_merged() {
+    let site = site();
+    let add = |title: &str| id(commit(&site.db, vec![Change::Put(post("publish", 1, title))]));
+    let first = add("An apple");
+    indexed(&site);
+    let conn = other_connection(&site);
+    let segments = || {
+        let text = "SELECT count(DISTINCT segid) FROM search_record_idx";
+        conn.query_row(text, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    conn.execute("INSERT INTO search_record (search_record, rank) VALUES ('automerge', 0)", []).unwrap();
+    for number in 0..12 {
+        conn.execute("INSERT INTO search_record (rowid, text) VALUES (?1, 'pea\u{1f}ear\u{1f}')", [900 + number])
+            .unwrap();
+    }
+    assert!(segments() > 10, "{}", segments());
+    let second = add("Apples");
+    let until = Instant::now() + Duration::from_secs(10);
+    while segments() > 1 {
+        assert!(Instant::now() < until, "{} segments are left", segments());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(found(&site.db, "apple"), [first, second]);
+    let ears = "SELECT count(*) FROM search_record WHERE search_record MATCH 'ear'";
+    assert_eq!(conn.query_row(ears, [], |row| row.get::<_, i64>(0)).unwrap(), 12);
+    // A few are left as they are.
+    let third = add("An apple tree");
+    indexed(&site);
+    assert_eq!((segments(), found(&site.db, "apple")), (2, vec![first, second, third]));
+}
+
+#[test]
 fn short_texts_are_looked_up_where_few_rows_have_them() {
     let site = site();
     let plans: Vec<_> = (0..400)

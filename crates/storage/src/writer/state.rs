@@ -57,7 +57,7 @@ pub(in super::super) struct Writer<'c> {
     pub prefetched: Prefetched,
     /// The words in memory may have numbers that are not in the database.
     pub words_unsure: bool,
-    /// There may be rows that the search index does not know.
+    /// There may be rows that the search index does not know, or segments to merge.
     pub unsearched: bool,
     /// When it last had its turn.
     pub taken_in: Instant,
@@ -88,7 +88,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Takes some of the rows that wait into the search index. What fails is tried again with the next write.
+    /// Gives the search index a turn: it takes in rows that wait, or merges. What fails is tried again with the next write.
     pub fn take_in(&mut self) {
         self.unsearched = self.conn.take_in(&self.shared.catalogue);
         self.taken_in = Instant::now();
