@@ -237,7 +237,18 @@ impl Session {
             });
             self.until_ready(settled, deadline)?;
         }
+        // Every answer may have come before anybody waited.
+        if !self.sent.borrow().iter().any(SentRequest::is_open) {
+            self.count_round_trip();
+        }
         self.failure()
+    }
+
+    /// Counts a round trip for what was sent since the last one.
+    fn count_round_trip(&self) {
+        if self.unheard.replace(false) {
+            self.address.round_trips.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Waits for a request, which is cancelled at its deadline.
@@ -273,9 +284,7 @@ impl Session {
         };
         // An answer before this one may have come at the same moment.
         self.drain(&mut Context::from_waker(Waker::noop()));
-        if self.unheard.replace(false) {
-            self.address.round_trips.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count_round_trip();
         answered.ok_or_else(|| {
             let is_silent = alive < until && self.is_beginning();
             self.cancel();
