@@ -283,14 +283,19 @@ export class Session {
     this.run(setText(name));
   }
 
-  /** The focus to the text; a menu gives it back to its button a moment later, from where it is taken once more. */
+  /** The focus to the text; a menu gives it back to its button a moment later, from where it is taken once more.
+   * Whoever presses a key or a button meanwhile goes where they want. */
   focus(): void {
     this.view.focus();
+    const until = new AbortController();
+    const { signal } = until;
+    for (const kind of ["keydown", "pointerdown"]) document.addEventListener(kind, () => until.abort(), { capture: true, signal });
     let frames = 3;
     const again = () => {
-      if (this.view.isDestroyed || this.asked.value !== null) return;
+      if (signal.aborted || this.view.isDestroyed || this.asked.value !== null) return until.abort();
       if (document.activeElement?.closest(".editor-toolbar") !== null && document.activeElement !== document.body) this.view.focus();
       if (--frames > 0) requestAnimationFrame(again);
+      else until.abort();
     };
     requestAnimationFrame(again);
   }

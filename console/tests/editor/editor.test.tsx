@@ -29,6 +29,16 @@ describe("the editor", () => {
     expect(Array.from(bar.querySelectorAll("button")).filter((button) => button.tabIndex === 0)).toHaveLength(1);
   });
 
+  it("leaves the focus to whoever presses a key after a command", async () => {
+    mounted();
+    fireEvent.click(screen.getByRole("button", { name: "Bold" }));
+    const source = screen.getByRole("button", { name: "Source" });
+    fireEvent.keyDown(document.body, { key: "Tab" });
+    source.focus();
+    for (let frame = 0; frame < 5; frame++) await new Promise((done) => requestAnimationFrame(done));
+    expect(document.activeElement).toBe(source);
+  });
+
   it("gives content back that nobody changed, and says nothing", () => {
     const { handle, onChange, unmount } = mounted();
     expect(handle().value()).toBe(TEXT);
