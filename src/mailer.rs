@@ -328,7 +328,7 @@ impl MailContext {
     fn dated(&self, mut data: Map<String, Value>) -> Result<Map<String, Value>, BootError> {
         let settings = read_settings(&self.registry, &*self.storage)?;
         let at = settings.zone.utc_to_local(data.get("at").and_then(Value::as_i64).unwrap_or_default());
-        data.insert("when".into(), json!(dates::format_for_language(at, settings.text("language"))));
+        data.insert("when".into(), json!(dates::format_for_language(at, settings.locale())));
         Ok(data)
     }
 

@@ -177,6 +177,16 @@ impl Settings {
         self.values.get(key).and_then(Value::as_str).unwrap_or("")
     }
 
+    /// The site's locale, such as `de_DE`. A site in American English may store none, as WordPress does.
+    pub fn locale(&self) -> &str {
+        Some(self.text("language")).filter(|locale| !locale.is_empty()).unwrap_or("en_US")
+    }
+
+    /// The locale as documents on the web name it: `de-DE`.
+    pub fn language_tag(&self) -> String {
+        self.locale().replace('_', "-")
+    }
+
     /// A boolean setting.
     pub fn flag(&self, key: &str) -> bool {
         self.values.get(key).and_then(Value::as_bool).unwrap_or(false)
@@ -324,7 +334,7 @@ impl Scope {
 
     /// A text of the program that readers of the site see, in the site's language where `translations` has it.
     pub fn phrase<'s>(&'s self, text: &'s str) -> &'s str {
-        Translator::of(&self.registry.declaration.translations, self.settings.text("language")).translate(text)
+        Translator::of(&self.registry.declaration.translations, self.settings.locale()).translate(text)
     }
 
     /// A text for one, or for so many: `{count}` in it.

@@ -441,7 +441,7 @@ fn time_with_zone(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> 
 /// A column, or the site's language where it is empty.
 fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
     if text(value).is_empty() {
-        return Some(json!(item.scope.settings.text("language")));
+        return Some(json!(item.scope.settings.locale()));
     }
     Some(column_value(property, value))
 }

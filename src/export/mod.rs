@@ -134,7 +134,7 @@ fn exported_site(scope: &Scope) -> ExportedSite {
     ExportedSite {
         title: setting("title"),
         description: setting("description"),
-        language: setting("language").replace('_', "-"),
+        language: scope.settings.language_tag(),
         url: scope.registry.site.url.clone(),
     }
 }

@@ -16,6 +16,7 @@ use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_declaration::{Action, CommentType};
 use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
+use cms_text::html_policy::{Policy, mark_links, sanitise};
 use cms_text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -136,6 +137,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() && !state {
         return Err(failure(edit.resource, Code::CommentContentInvalid));
     }
+    in_the_name_of(edit.scope, record, &mut draft)?;
     lengths(edit.resource, &draft)?;
     movable(edit.scope, record, &draft)?;
     let mut changes = Vec::new();
@@ -391,9 +393,24 @@ fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError>
     if found == Some(author) {
         return Ok(true);
     }
-    let roles = records::first::<String>(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
+    may(edit.scope, author, edit.resource.capability(Action::Moderate))
+}
+
+/// Whether the roles of a user, who may be nobody, have a capability.
+fn may(scope: &Scope, user: i64, capability: &str) -> Result<bool, ApiError> {
+    let own = eq(ID, DbValue::Int(user));
+    let roles = records::first::<String>(&*scope.snapshot()?, user::TABLE, &[user::ROLES], own)?;
     let roles = records::split_words(&roles.unwrap_or_default());
-    Ok(edit.scope.settings.roles.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
+    Ok(scope.settings.roles.capabilities(&roles).contains(capability))
+}
+
+/// Markup that the author of a comment may not write is not written in their name either.
+fn in_the_name_of(scope: &Scope, record: Record<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
+    if draft.set.contains_key(col::CONTENT) && !may(scope, record.int(col::AUTHOR), "unfiltered_html")? {
+        let allowed = sanitise(draft.text(col::CONTENT), Policy::comments());
+        draft.set.insert(col::CONTENT, txt(&mark_links(&allowed)));
+    }
+    Ok(())
 }
 
 fn links(markup: &str) -> usize {

@@ -117,7 +117,7 @@ fn making(work: &Work<'_>) -> PictureOptions {
         copies: wanted("generate_sub_sizes"),
         display: wanted("generate_sub_sizes"),
         convert: wanted("convert_format"),
-        ..PictureOptions::all(work.scope.settings.text("language"))
+        ..PictureOptions::all(work.scope.settings.locale())
     }
 }
 

@@ -107,7 +107,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
         return Err(BootError::Other(format!("{} is no folder", folder.display())));
     }
     let storage: &dyn Storage = &*services.storage;
-    let language = read_settings(registry, storage)?.text("language").to_owned();
+    let language = read_settings(registry, storage)?.locale().to_owned();
     let (media, now) = (&services.media, services.clock.now());
     let store = FileStore { registry, storage, media, owner: JobOwner::PROGRAM, now };
     let uploads = UploadFolder::at(folder);

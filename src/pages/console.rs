@@ -111,7 +111,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
     };
     let scope = &visit.scope;
     let data = json!({
-        "lang": scope.settings.text("language").replace('_', "-"),
+        "lang": scope.settings.language_tag(),
         "title": visit.site_name(),
         "path": visit.pages.console,
         "head": built.0,

@@ -246,7 +246,7 @@ fn dated(visit: &PageContext<'_>, password: &Value) -> Value {
 /// A moment in the site's time zone, to the minute, as the browser's language writes it.
 pub(super) fn moment(visit: &PageContext<'_>, seconds: i64) -> String {
     let settings = &visit.scope.settings;
-    let language = console::accepted(visit).unwrap_or_else(|| settings.text("language"));
+    let language = console::accepted(visit).unwrap_or_else(|| settings.locale());
     dates::format_for_language(settings.zone.utc_to_local(seconds), language)
 }
 

@@ -53,7 +53,7 @@ fn page(pages: &Pages, scope: &Scope, request: &Request, rest: &str, document: &
     let content = Some(html(document, "content")).filter(|html| !html.is_empty());
     let spoken = pages.languages.as_ref().map(|languages| languages.tag(languages.split(&request.path).0));
     let shown = json!({
-        "lang": spoken.map_or_else(|| settings.text("language").replace('_', "-"), str::to_owned),
+        "lang": spoken.map_or_else(|| settings.language_tag(), str::to_owned),
         "head": Some(text(&seo["title"])).filter(|title| !title.is_empty()).unwrap_or_else(|| titled(&title, &site)),
         "tags": tags(seo, &described(document)),
         "canonical": seo["canonical"].as_str().or(document["link"].as_str()),
@@ -62,7 +62,7 @@ fn page(pages: &Pages, scope: &Scope, request: &Request, rest: &str, document: &
         "home": format!("{}/", scope.registry.site.front),
         "site": site,
         "title": title,
-        "date": date.map(|date| format_php_date(date.as_utc(), settings.text("date_format"), settings.text("language"))),
+        "date": date.map(|date| format_php_date(date.as_utc(), settings.text("date_format"), settings.locale())),
         "moment": document["date_gmt"].as_str().map(|moment| format!("{moment}Z")),
         "graph": graph(&seo["schema"]),
         "author": unescape(document["_embedded"]["author"][0]["name"].as_str().unwrap_or_default()),

@@ -272,3 +272,55 @@ fn a_parent_below_zero_is_none_and_a_record_that_is_its_own_autosave_links_to_no
     let other = made(&format!("posts/{post}/autosaves"), json!({"content": "y"}));
     assert!(other["_links"]["parent"].is_array(), "{other}");
 }
+
+#[test]
+fn a_slug_that_is_chosen_for_a_draft_is_kept_for_it() {
+    let server = wordpress();
+    let slug = |body: Value| made(&server, "posts", body)["slug"].clone();
+    let draft = made(&server, "posts", json!({"title": "D", "slug": "tern", "status": "draft"}));
+    assert_eq!(draft["slug"], "tern");
+    assert_eq!(slug(json!({"title": "tern", "status": "publish"})), "tern-2");
+    assert_eq!(slug(json!({"title": "E", "slug": "tern", "status": "pending"})), "tern-3");
+    assert_eq!(slug(json!({"title": "Plover", "status": "draft"})), "", "nobody chose one");
+    assert_eq!(slug(json!({"title": "Plover", "status": "publish"})), "plover");
+    let route = format!("/wp/v2/posts/{}", draft["id"]);
+    let published = server.admin("PUT", &route, Some(&json!({"status": "publish"})));
+    assert_eq!(published.body["slug"], "tern");
+    server.admin("DELETE", &route, None);
+    assert_eq!(slug(json!({"title": "D", "slug": "tern", "status": "draft"})), "tern", "the trash gives it up");
+}
+
+#[test]
+fn nobody_writes_markup_into_the_comment_of_somebody_who_may_not() {
+    let server = wordpress();
+    let subscriber = server.user("reader", "subscriber");
+    let post = made(&server, "posts", json!({"title": "P", "status": "publish"}))["id"].clone();
+    let body = json!({"post": post, "content": "Hello"});
+    let theirs = server.ask("POST", "/wp/v2/comments", Some(&subscriber), Some(&body)).body["id"].clone();
+    let own = made(&server, "comments", body)["id"].clone();
+    let script = json!({"content": "<script>x()</script><em>y</em>"});
+    for (comment, stored) in [(theirs, "x()<em>y</em>"), (own, "<script>x()</script><em>y</em>")] {
+        let answer = server.admin("PUT", &format!("/wp/v2/comments/{comment}"), Some(&script));
+        assert_eq!(answer.body["content"]["raw"], stored, "{}", answer.text);
+    }
+}
+
+#[test]
+fn null_takes_a_file_off_its_record() {
+    let server = wordpress();
+    let post = made(&server, "posts", json!({"title": "P", "status": "publish"}))["id"].clone();
+    let file = upload(&server, "a.png", "image/png", png(4, 4)).body["id"].clone();
+    let route = format!("/wp/v2/media/{file}");
+    for (sent, shown) in [(json!({"post": post}), post.clone()), (json!({"post": null}), Value::Null)] {
+        assert_eq!(server.admin("PUT", &route, Some(&sent)).body["post"], shown, "{sent}");
+    }
+}
+
+#[test]
+fn a_site_that_stores_no_language_is_in_american_english() {
+    let server = wordpress();
+    assert_eq!(server.admin("PUT", "/wp/v2/settings", Some(&json!({"language": ""}))).body["language"], "");
+    assert_eq!(server.admin("GET", "/wp/v2/users/me?context=edit", None).body["locale"], "en_US");
+    let feed = server.send("GET", &format!("{}/feed/", server.site), None, None, &[]).text;
+    assert!(feed.contains("<language>en-US</language>"), "{feed}");
+}

@@ -388,7 +388,7 @@ impl DynamicPart<'_> {
 
     /// A moment of the wall clock as `strftime` forms it, in the site's language.
     fn format_date(&self, local: i64, form: &str) -> String {
-        dates::format_strftime(local, form, self.item.scope.settings.text("language"))
+        dates::format_strftime(local, form, self.item.scope.settings.locale())
     }
 
     /// The record that the block shows.
@@ -483,8 +483,8 @@ fn date_of(part: &DynamicPart<'_>, local: i64) -> String {
             let ([one, many], count) = dates::time_ago(seconds);
             scope.plural(one, many, count)
         }
-        "" => dates::format_php_date(local, scope.settings.text("date_format"), scope.settings.text("language")),
-        form => dates::format_php_date(local, form, scope.settings.text("language")),
+        "" => dates::format_php_date(local, scope.settings.text("date_format"), scope.settings.locale()),
+        form => dates::format_php_date(local, form, scope.settings.locale()),
     }
 }
 

@@ -48,7 +48,7 @@ fn formatted(item: &Item<'_>, field: &FieldNode, values: StoredValues<'_>) -> Va
         FieldKind::ColorPicker if form == "array" => colour(shown.as_str().unwrap_or_default()),
         FieldKind::ColorPicker => shown,
         FieldKind::DatePicker | FieldKind::DateTimePicker | FieldKind::TimePicker => {
-            let language = item.scope.settings.text("language");
+            let language = item.scope.settings.locale();
             match stored(field, values) {
                 None => Value::Null,
                 Some(value) => map_text(value, |text| moment(text, usual_form(field), language)),

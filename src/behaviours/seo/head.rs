@@ -129,11 +129,11 @@ impl HeadSite {
         });
         HeadSite {
             description: super::texts::plain(settings.text("description")),
-            locale: settings.text("language").to_owned(),
+            locale: settings.locale().to_owned(),
             search: words.map_or_else(String::new, |words| format!("{home}?{words}=")),
             twitter: declared.twitter_site.get().cloned().unwrap_or_default(),
             facebook: declared.facebook_page.get().cloned().unwrap_or_default(),
-            words_per_minute: words_per_minute(declared, settings.text("language")),
+            words_per_minute: words_per_minute(declared, settings.locale()),
             publisher,
             home,
             name,

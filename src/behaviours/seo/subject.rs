@@ -168,7 +168,7 @@ impl SeoSubject<'_, '_> {
             "date" | "modified" => {
                 let column = if member == "date" { record::DATE_LOCAL } else { record::MODIFIED_LOCAL };
                 let settings = &item.scope.settings;
-                format_php_date(record.int(column), settings.text("date_format"), settings.text("language"))
+                format_php_date(record.int(column), settings.text("date_format"), settings.locale())
             }
             "parent" => self.above().next()?.0,
             _ => return None,

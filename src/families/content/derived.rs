@@ -141,7 +141,7 @@ fn restore(scope: &Scope, draft: &mut ContentDraft<'_>) {
     }
 }
 
-/// The slug of the record. Drafts store theirs and claim nothing.
+/// The slug of the record. A draft has one, and claims it, where somebody has chosen it.
 fn slug_claim(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Option<SlugClaim> {
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);
@@ -173,7 +173,7 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Option<SlugClaim>
     }
     Some(SlugClaim {
         column: name(col::SLUG),
-        scope: claims.then(|| slug_scope(resource, draft.int(col::PARENT))),
+        scope: (!wanted.is_empty()).then(|| slug_scope(resource, draft.int(col::PARENT))),
         reserved: reserved(scope, resource, &wanted),
         candidates: vec![wanted.into()],
         refuse: None,

@@ -175,7 +175,9 @@ fn password(edit: &RowEdit<'_>, draft: &ContentDraft<'_>) -> Result<(), ApiError
 
 fn parent(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
     let Some(property) = draft.resource.property_of_column(col::PARENT) else { return Ok(()) };
-    let Some(wanted) = edit.args.explicit(&property.name).and_then(Value::as_i64) else { return Ok(()) };
+    let Some(wanted) = edit.args.explicit(&property.name) else { return Ok(()) };
+    // Where null is taken, it takes the record off.
+    let wanted = wanted.as_i64().unwrap_or(0);
     if draft.resource.supports("attached") {
         attachable(edit.scope, wanted)?;
         draft.put(col::PARENT, DbValue::Int(wanted.max(0)));

@@ -266,7 +266,7 @@ fn fact(work: &Work<'_>, source: &ResultSource) -> Value {
     match source.fact {
         Some(Fact::SiteUrl) => json!(registry.site.url),
         Some(Fact::RestUrl) => json!(registry.site.rest_url),
-        Some(Fact::LanguageTag) => json!(settings.text("language").replace('_', "-")),
+        Some(Fact::LanguageTag) => json!(settings.language_tag()),
         Some(Fact::Program) => json!(env!("CARGO_PKG_NAME")),
         Some(Fact::Version) => json!(env!("CARGO_PKG_VERSION")),
         None => source.value.clone().unwrap_or_default(),

@@ -64,7 +64,7 @@ impl Period {
             (Some(_), None) => "F Y",
             (None, None) => "Y",
         };
-        format_php_date(self.begin, form, settings.text("language"))
+        format_php_date(self.begin, form, settings.locale())
     }
 
     /// Its path.

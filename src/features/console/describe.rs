@@ -61,7 +61,7 @@ fn site(work: &Work<'_>) -> Value {
     json!({
         "title": unescape(settings.text("title")),
         "url": registry.site.url,
-        "language": settings.text("language").replace('_', "-"),
+        "language": settings.language_tag(),
         "timezone": zone(settings.zone.name()),
         "start_of_week": settings.int("start_of_week").rem_euclid(7),
         "max_upload": media.max_upload.bytes(),

@@ -69,7 +69,7 @@ async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         "self": format!("{}{own}", site.url),
         "language": match languages.zip(part) {
             Some((languages, part)) => languages.tag(part).to_owned(),
-            None => settings.text("language").replace('_', "-"),
+            None => settings.language_tag(),
         },
         "updated": items::moment(modified.unwrap_or(0)),
         "generator": env!("CARGO_PKG_NAME"),

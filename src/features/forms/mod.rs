@@ -210,7 +210,7 @@ pub fn rules_of(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let uncached = all.iter().any(|rule| rule.condition.depends_on_today());
     let all: Vec<Value> = all.iter().map(|rule| rule.condition.document(rule.field, rule.error)).collect();
     let locale = match record.text("locale") {
-        "" => work.scope.settings.text("language"),
+        "" => work.scope.settings.locale(),
         own => own,
     };
     Ok(Outcome { uncached, ..Outcome::ok(json!({"version": declared.version, "locale": locale, "rules": all})) })
