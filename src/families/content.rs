@@ -8,9 +8,12 @@ mod given;
 pub mod old;
 mod proposal;
 mod revision;
+mod terms;
 
 pub use self::proposal::{ProposedChange, proposal};
 pub use self::revision::{HeldContent, RevisionContent};
+pub use self::terms::default_terms;
+use self::terms::{defaults_beside, edges_of, missing_terms, those_of};
 use super::failures::Failures;
 use super::field_values;
 use super::values::{self, stored};
@@ -23,7 +26,7 @@ use crate::registry::columns::{ID, VERSION};
 use crate::registry::resource::{Property, PropertySource, Resource};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use cms_storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, ReadPlan, Row, SlugClaim, Target};
+use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Name, Put, Row, SlugClaim, Target};
 use cms_storage::{ReadRequest, Snapshot};
 use cms_text::slug;
 use serde_json::{Map, Value, json};
@@ -364,7 +367,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
             refuse: None,
             longest: SlugClaim::LONGEST,
         }),
-        edges: missing_terms(scope, record, &[])?,
+        edges: missing_terms(scope, record, &[], None)?,
         revisions: derived::last_revision(scope, record)?,
         ..Put::new(resource.table.clone(), existing(record), set)
     })])
@@ -416,67 +419,6 @@ pub fn autosave(
     let gives = held.iter().any(|property| edit.args.explicit(&property.name).is_some());
     let content = proposal::changed(edit, record, base, &held)?;
     Ok(gives.then_some(content))
-}
-
-/// The default terms of those taxonomies of which a record can have terms, but for the relations `given`.
-pub fn default_terms(
-    registry: &Registry,
-    resource: &Resource,
-    given: &[Name],
-    setting: impl Fn(&str) -> i64,
-) -> Vec<(Name, Vec<i64>)> {
-    let mut defaults = Vec::new();
-    for relation in resource.relations.iter().filter(|r| r.is_list() && !given.contains(&r.rel)) {
-        let default = registry.resources[relation.to].declared.default_setting.as_deref().map_or(0, &setting);
-        if default != 0 {
-            defaults.push((relation.rel.clone(), vec![default]));
-        }
-    }
-    defaults
-}
-
-/// The default terms of those taxonomies of which a record has no term, and that are not given.
-fn missing_terms(scope: &Scope, record: Record<'_>, given: &[Name]) -> Result<Vec<(Name, Vec<i64>)>, ApiError> {
-    let mut defaults = default_terms(&scope.registry, record.resource, given, |setting| scope.settings.int(setting));
-    if defaults.is_empty() {
-        return Ok(defaults);
-    }
-    let present = scope.snapshot()?.edges(&edges_of(&defaults, record.id()))?;
-    defaults.retain(|(rel, _)| !present.iter().any(|edge| edge.rel == *rel));
-    that_exist(scope, record.resource, defaults)
-}
-
-/// Terms by relation without those that do not exist: a setting may name such a term.
-fn that_exist(
-    scope: &Scope,
-    resource: &Resource,
-    mut terms: Vec<(Name, Vec<i64>)>,
-) -> Result<Vec<(Name, Vec<i64>)>, ApiError> {
-    for (rel, ids) in &mut terms {
-        let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
-        let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
-        let there: Vec<i64> = scope.snapshot()?.rows_as(&those_of(taxonomy, ids))?;
-        ids.retain(|id| there.contains(id));
-    }
-    Ok(terms)
-}
-
-/// The plan that finds which of these terms exist.
-fn those_of(taxonomy: &Resource, ids: &[i64]) -> ReadPlan {
-    let named = records::plan(taxonomy, records::is_in("id", ids.iter().copied()));
-    ReadPlan { columns: vec![taxonomy.key.clone()], ..named }
-}
-
-/// The edges of a record in the relations of some terms.
-fn edges_of(terms: &[(Name, Vec<i64>)], id: i64) -> EdgePlan {
-    EdgePlan { rels: terms.iter().map(|(rel, _)| rel.clone()).collect(), of: vec![id], reverse: false }
-}
-
-/// The default terms of relations of which a request gives no property.
-fn defaults_beside(scope: &Scope, resource: &Resource, given: &dyn Fn(&str) -> bool) -> Vec<(Name, Vec<i64>)> {
-    let given = resource.relations.iter().filter(|relation| given(&relation.property));
-    let given: Vec<Name> = given.map(|relation| relation.rel.clone()).collect();
-    default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting))
 }
 
 /// Whether the default terms of a new record exist is asked together with what else is asked for.

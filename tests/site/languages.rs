@@ -268,4 +268,12 @@ fn an_import_brings_languages_and_translations() {
     let groups = server.sql("SELECT translation_group FROM x_post ORDER BY 1");
     assert_eq!(groups, ["pll_p1", "pll_p1"]);
     assert_eq!(server.sql("SELECT translation_group FROM x_category WHERE lang = 'de'"), ["pll_t1"]);
+    // The default category of a record is the one in its language, where it is translated.
+    let category = |slug: &str| server.get(&format!("/wp/v2/categories?slug={slug}")).body[0]["id"].clone();
+    let default = json!({"default_category": category("boats")});
+    assert_eq!(server.admin("PUT", "/wp/v2/settings", Some(&default)).status, 200);
+    for (lang, slug) in [("en", "boats"), ("de", "boote"), ("gl", "boats")] {
+        let post = made(&server, "posts", json!({"title": lang, "lang": lang}));
+        assert_eq!(post["categories"], json!([category(slug)]), "{lang}");
+    }
 }

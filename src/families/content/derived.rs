@@ -1,9 +1,6 @@
-//! Values derived from those given for a record: its dates, state in time, slug, terms, identifier and revision.
+//! Values derived from those given for a record: its dates, state in time, slug, identifier and revision.
 
-use super::{
-    ContentDraft, RevisionContent, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope,
-    that_exist,
-};
+use super::{ContentDraft, RevisionContent, col, date_columns, modified_columns, slug_scope, terms};
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
 use crate::records::{self, Record, txt};
@@ -14,7 +11,7 @@ use crate::render::Batch;
 use crate::render::address;
 use crate::scope::Scope;
 use cms_declaration::{Action, ItemKey};
-use cms_storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
+use cms_storage::plan::{DbValue, Input, Piece, Put, RevisionPut, Row, SlugClaim};
 use cms_text::{slug, time};
 use serde_json::Value;
 
@@ -40,7 +37,7 @@ pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result
         draft.put(col::TITLE_KEY, txt(&key));
     }
     let claim = slug_claim(edit, draft);
-    terms(edit, draft)?;
+    terms::of_draft(edit, draft)?;
     if creating {
         draft.put(col::KIND, DbValue::Text(draft.resource.kind.clone()));
     }
@@ -196,21 +193,6 @@ fn reserved(scope: &Scope, resource: &Resource, slug: &str) -> bool {
 /// Last parts of addresses that lead to feeds and embeds.
 fn leads_to_feed(slug: &str) -> bool {
     matches!(slug, "feed" | "rdf" | "rss" | "rss2" | "atom" | "embed")
-}
-
-/// A record that has no term of a taxonomy gets its default one whenever it is written, unless others (or none) are
-/// given.
-fn terms(edit: &RowEdit<'_>, draft: &mut ContentDraft<'_>) -> Result<(), ApiError> {
-    let given: Vec<Name> = draft.edges.iter().map(|(rel, _)| rel.clone()).collect();
-    let (scope, resource) = (edit.scope, draft.resource);
-    draft.edges.extend(match edit.record() {
-        Some(record) => missing_terms(scope, record, &given)?,
-        None => {
-            let defaults = default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting));
-            that_exist(scope, resource, defaults)?
-        }
-    });
-    Ok(())
 }
 
 /// An identifier that never changes: the address at the time of creation.
