@@ -48,4 +48,4 @@ pub const BLOCKS: BlockReader = dynamic::data::shown;
 
 pub use query::{QUERIES, check_argument, effect};
 pub use read::{READS, options as text_options};
-pub use write::{WRITES, allowed_html, default_write, refused};
+pub use write::{WRITES, allowed_html, comment_phrases, default_write, refused};

@@ -312,11 +312,15 @@ fn kind(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
 /// Phrases; links in them are marked as user-generated.
 fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = inner(value);
-    let own = match writing.scope.principal.can("unfiltered_html") {
-        true => markup,
-        false => html_policy::sanitise(&markup, Policy::comments()).into(),
-    };
-    Ok(text(&html_policy::mark_links(&own)))
+    Ok(text(&match writing.scope.principal.can("unfiltered_html") {
+        true => html_policy::mark_links(&markup),
+        false => comment_phrases(&markup),
+    }))
+}
+
+/// The markup of a comment whose author may not write any.
+pub fn comment_phrases(markup: &str) -> String {
+    html_policy::mark_links(&html_policy::sanitise(markup, Policy::comments()))
 }
 
 /// An area of the active theme.

@@ -7,6 +7,7 @@ use super::failures::Failures;
 use super::values::{meta, stored};
 use super::{RowEdit, existing, parents};
 use crate::access::{failure, policy};
+use crate::behaviours::comment_phrases;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
@@ -16,7 +17,6 @@ use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use cms_declaration::{Action, CommentType};
 use cms_storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
-use cms_text::html_policy::{Policy, mark_links, sanitise};
 use cms_text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -132,12 +132,12 @@ pub fn plan_creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// No text, no such author or record, a column that is too long.
 pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let mut draft = draft(edit)?;
+    clean_for_author(edit.scope, record, &mut draft)?;
     let state =
         edit.resource.comment_type(record.text(col::KIND)).is_some_and(|of| has_state(edit.resource, of, &draft));
     if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() && !state {
         return Err(failure(edit.resource, Code::CommentContentInvalid));
     }
-    in_the_name_of(edit.scope, record, &mut draft)?;
     lengths(edit.resource, &draft)?;
     movable(edit.scope, record, &draft)?;
     let mut changes = Vec::new();
@@ -404,11 +404,14 @@ fn may(scope: &Scope, user: i64, capability: &str) -> Result<bool, ApiError> {
     Ok(scope.settings.roles.capabilities(&roles).contains(capability))
 }
 
-/// Markup that the author of a comment may not write is not written in their name either.
-fn in_the_name_of(scope: &Scope, record: Record<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
-    if draft.set.contains_key(col::CONTENT) && !may(scope, record.int(col::AUTHOR), "unfiltered_html")? {
-        let allowed = sanitise(draft.text(col::CONTENT), Policy::comments());
-        draft.set.insert(col::CONTENT, txt(&mark_links(&allowed)));
+/// Removes markup that the author of a comment may not write. That of a caller who may not is removed before.
+fn clean_for_author(scope: &Scope, record: Record<'_>, draft: &mut CommentDraft) -> Result<(), ApiError> {
+    const ANY: &str = "unfiltered_html";
+    let author = record.int(col::AUTHOR);
+    let is_open = draft.set.contains_key(col::CONTENT) && scope.principal.has(ANY) && scope.principal.id != author;
+    if is_open && !may(scope, author, ANY)? {
+        let allowed = comment_phrases(draft.text(col::CONTENT));
+        draft.set.insert(col::CONTENT, txt(&allowed));
     }
     Ok(())
 }

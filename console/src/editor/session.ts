@@ -284,7 +284,7 @@ export class Session {
   }
 
   /** The focus to the text; a menu gives it back to its button a moment later, from where it is taken once more.
-   * Whoever presses a key or a button meanwhile goes where they want. */
+   * A key or a pointer that is pressed meanwhile moves the focus itself, so it is left there. */
   focus(): void {
     this.view.focus();
     const until = new AbortController();

@@ -29,7 +29,7 @@ describe("the editor", () => {
     expect(Array.from(bar.querySelectorAll("button")).filter((button) => button.tabIndex === 0)).toHaveLength(1);
   });
 
-  it("leaves the focus to whoever presses a key after a command", async () => {
+  it("leaves the focus where a key moves it after a command", async () => {
     mounted();
     fireEvent.click(screen.getByRole("button", { name: "Bold" }));
     const source = screen.getByRole("button", { name: "Source" });

@@ -471,7 +471,7 @@ pub struct Status {
     /// Records in this state have a date that may float until they are published.
     #[serde(default)]
     pub date_floating: bool,
-    /// The slug is claimed in this state.
+    /// Records in this state have a slug: one is made from the title where none is chosen.
     #[serde(default)]
     pub claims_slug: bool,
     /// Lists leave out the comments of records in this state.
