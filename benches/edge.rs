@@ -7,9 +7,9 @@
 
 use actix_web::web::{self, Bytes};
 use actix_web::{App, HttpResponse, HttpServer};
+use cms_core::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run};
+use cms_core::model::{Payload, Reply, Request};
 use cms_declaration::{Cors, Server, Workers};
-use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run};
-use cms_server::model::{Payload, Reply, Request};
 use std::future::{Future, pending};
 use std::net::SocketAddr;
 use std::pin::Pin;

@@ -10,12 +10,13 @@
 //! A snapshot is complete or it is not there: it is made beside its place and renamed. A file that has not changed since
 //! the snapshot before is not read again.
 
-use crate::boot::{BootError, Services, wait};
-use crate::files::Files;
-use crate::registry::columns::file;
+use crate::boot::{BootError, Services};
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
 use cms_base::platform;
+use cms_base::pool::wait;
+use cms_core::files::Files;
+use cms_core::registry::columns::file;
 use cms_declaration::Backup;
 use cms_storage::sqlite::backup;
 use cms_text::time::format_local;
@@ -374,7 +375,7 @@ pub fn put_back(snapshot: &Path, files: &Files) -> Result<usize, BootError> {
     let folder = shared(snapshot);
     let mut written = 0;
     for (key, stored) in manifest(snapshot)?.files.unwrap_or_default() {
-        let fail = |error: crate::files::FilesError| BootError::Other(format!("{key}: {error}"));
+        let fail = |error: cms_core::files::FilesError| BootError::Other(format!("{key}: {error}"));
         let there = wait(files.stat(&key)).map_err(fail)?;
         if there.is_some_and(|stat| stat.etag == stored.tag && stat.size == stored.size) {
             continue;

@@ -1,22 +1,22 @@
 //! From the declarations to a server that is ready: the database opened, an empty one seeded, the engine built.
 
-use crate::access::app_passwords::{self, NewPassword};
-use crate::access::hashing::{self, Hasher};
-use crate::access::identity::{self, Identity};
-use crate::access::outbox::{self, MessageSubject, Owner};
-use crate::engine::{self, Engine};
-use crate::families::file::{self, MediaServices};
-use crate::families::{content, term, text_column, user};
-use crate::features::addresses::templates;
-use crate::files::Files;
-use crate::records::{self, txt};
-use crate::registry::{Registry, link, name};
-use crate::scope::{CredentialLimits, read_settings};
-use crate::xmlrpc::Rpc;
 use cms_base::clock::{Clock, SystemClock};
-use cms_base::pool::{JobOwner, Pool};
+use cms_base::pool::{JobOwner, Pool, wait};
 use cms_config::Problem;
 use cms_config::load::{self, LoadedDeclaration};
+use cms_core::access::app_passwords::{self, NewPassword};
+use cms_core::access::hashing::{self, Hasher};
+use cms_core::access::identity::{self, Identity};
+use cms_core::access::outbox::{self, MessageSubject, Owner};
+use cms_core::engine::{self, Engine};
+use cms_core::families::file::{self, MediaServices};
+use cms_core::families::{content, term, text_column, user};
+use cms_core::features::addresses::templates;
+use cms_core::files::Files;
+use cms_core::records::{self, txt};
+use cms_core::registry::{Registry, link, name};
+use cms_core::scope::{CredentialLimits, read_settings};
+use cms_core::xmlrpc::Rpc;
 use cms_declaration::{Declaration, Migrate};
 use cms_storage::nodes::{Digest, NodeFacts};
 use cms_storage::place::{CopyError, Place};
@@ -441,7 +441,7 @@ impl Services {
 
     /// Settings that are e-mail addresses and that nobody has set name this one.
     fn reached_at(&self, registry: &Registry, email: &str) -> Result<Option<Change>, BootError> {
-        let mut values = crate::scope::stored_settings(&*self.storage.snapshot()?)?;
+        let mut values = cms_core::scope::stored_settings(&*self.storage.snapshot()?)?;
         let settings = registry.singletons().find_map(|r| r.schema["properties"].as_object());
         let open: Vec<&String> = settings
             .into_iter()
@@ -507,12 +507,4 @@ typed_row! {
         email_pending: bool,
         email_before: Arc<str>,
     }
-}
-
-/// Waits for a future on this thread; for the command line, which has nothing else to do.
-pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    let bare = |_| tokio::runtime::Builder::new_current_thread().build();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.or_else(bare).expect("a runtime without drivers needs nothing");
-    runtime.block_on(future)
 }

@@ -2,8 +2,9 @@
 //!
 //! # Map
 //!
-//! Lowest layer first, and crates of their own before the modules of the program; each uses those above it in this list or of
-//! its own layer, never those below, and no two use each other (`tests/tidy.rs` reads the list and enforces it).
+//! Lowest layer first: the crates below, then the modules of [`cms_core`], which answer requests, and those of this crate, which
+//! serve, fill, move and look after a site. Each uses those above it in this list or of its own layer, never those below, and no
+//! two use each other (`tests/tidy.rs` reads the list and enforces it).
 //!
 //! | layer | crate or module | responsibility, and what it must not know |
 //! | --- | --- | --- |
@@ -65,42 +66,48 @@
 //! * Every write is a plan that the one writer carries out; a request is answered after its commit is on disk.
 //! * One condition per resource decides what a caller may see, for lists, items, searches, counts and embedding.
 //! * A list costs a fixed number of queries, whatever its length; so do the documents embedded in it.
+//!
+//! [`access`]: cms_core::access
+//! [`access::identity`]: cms_core::access::identity
+//! [`behaviours`]: cms_core::behaviours
+//! [`cache`]: cms_core::cache
+//! [`cache::responses`]: cms_core::cache::responses
+//! [`engine`]: cms_core::engine
+//! [`error`]: cms_core::error
+//! [`families`]: cms_core::families
+//! [`features`]: cms_core::features
+//! [`fields`]: cms_core::fields
+//! [`files`]: cms_core::files
+//! [`handlers`]: cms_core::handlers
+//! [`handlers::Dispatcher`]: cms_core::handlers::Dispatcher
+//! [`http`]: cms_core::http
+//! [`log`]: cms_core::log
+//! [`mail`]: cms_core::mail
+//! [`model`]: cms_core::model
+//! [`openapi`]: cms_core::openapi
+//! [`openid`]: cms_core::openid
+//! [`outbound`]: cms_core::outbound
+//! [`records`]: cms_core::records
+//! [`registry`]: cms_core::registry
+//! [`render`]: cms_core::render
+//! [`request`]: cms_core::request
+//! [`request::args`]: cms_core::request::args
+//! [`request::route`]: cms_core::request::route
+//! [`scope`]: cms_core::scope
+//! [`xmlrpc`]: cms_core::xmlrpc
 
 // Public items serve the binary, tests and benches; the documentation is for those who read the source.
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod access;
 mod backup;
-mod behaviours;
 pub mod boot;
-mod cache;
 pub mod commands;
-pub mod engine;
-mod error;
 pub mod events;
 mod export;
-mod families;
-mod features;
-mod fields;
-mod files;
 pub mod fuzzing;
-mod handlers;
-pub mod http;
 mod import;
-mod log;
-mod mail;
 pub mod mailer;
 mod mcp;
-pub mod model;
-pub mod openapi;
-mod openid;
-mod outbound;
 mod pages;
-mod records;
-pub mod registry;
-mod render;
-pub mod request;
 pub mod scheduler;
-mod scope;
 pub mod webhooks;
-mod xmlrpc;

@@ -5,20 +5,21 @@
 //! one sends it. Text and token are made for each attempt: what is stored opens nothing. A process that ends between the
 //! mail server's response and the removal of the row sends twice, never not at all.
 
-use crate::access::attempts::AttemptLimit;
-use crate::access::identity::Identity;
-use crate::access::links;
-use crate::access::outbox::{self, Message, MessageSubject};
-use crate::access::passwords::takes_password;
-use crate::boot::{BootError, Services, wait};
-use crate::mail::{MailContent, SendError, Sender, render};
-use crate::records::{self, Record, columns, eq, ordered, txt};
-use crate::registry::columns::{outbox as col, user};
-use crate::registry::{Registry, name};
-use crate::scope::read_settings;
+use crate::boot::{BootError, Services};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
+use cms_base::pool::wait;
+use cms_core::access::attempts::AttemptLimit;
+use cms_core::access::identity::Identity;
+use cms_core::access::links;
+use cms_core::access::outbox::{self, Message, MessageSubject};
+use cms_core::access::passwords::takes_password;
+use cms_core::mail::{MailContent, SendError, Sender, render};
+use cms_core::records::{self, Record, columns, eq, ordered, txt};
+use cms_core::registry::columns::{outbox as col, user};
+use cms_core::registry::{Registry, name};
+use cms_core::scope::read_settings;
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
 use cms_storage::{Database, typed_row};
 use cms_text::dates;

@@ -5,19 +5,20 @@
 //! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
 //! callers.
 
-use crate::access::audit::FrequentEntries;
-use crate::access::grants::ending_rows;
-use crate::boot::{self, BootError, Services};
-use crate::families::content::columns;
-use crate::families::removal::{RemovalContext, RemovalError};
-use crate::records::{self, Record, ordered, txt, words};
-use crate::registry::resource::Resource;
-use crate::registry::tables::moment_column;
-use crate::registry::{Registry, name};
-use crate::scope::{Settings, read_settings};
+use crate::boot::{BootError, Services};
 use arc_swap::ArcSwap;
 use cms_base::clock::Clock;
 use cms_base::metrics::{Counter, Reading};
+use cms_base::pool::wait;
+use cms_core::access::audit::FrequentEntries;
+use cms_core::access::grants::ending_rows;
+use cms_core::families::content::columns;
+use cms_core::families::removal::{RemovalContext, RemovalError};
+use cms_core::records::{self, Record, ordered, txt, words};
+use cms_core::registry::resource::Resource;
+use cms_core::registry::tables::moment_column;
+use cms_core::registry::{Registry, name};
+use cms_core::scope::{Settings, read_settings};
 use cms_storage::plan::{Change, CommitError, Committed, Cond, DbValue, Name, Op, ReadPlan, WritePlan};
 use cms_storage::{Database, Storage};
 use std::collections::HashSet;
@@ -259,7 +260,7 @@ fn shorten_audit(frequent: &FrequentEntries, storage: &dyn Storage) -> Result<()
 }
 
 fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
-    boot::wait(storage.commit(WritePlan::new(changes)))
+    wait(storage.commit(WritePlan::new(changes)))
 }
 
 // ------------------------------------------------------------------------------------------------ on time

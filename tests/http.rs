@@ -4,10 +4,10 @@
 mod free_port;
 
 use cms_base::metrics::Reading;
+use cms_core::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run, termination};
+use cms_core::model::{Payload, Reply, Request};
 use cms_declaration::units::{self, OptionalSetting, Size};
 use cms_declaration::{Cors, Server, Workers};
-use cms_server::http::{EdgeConfig, Listeners, Service, ServiceSwap, bind, run, termination};
-use cms_server::model::{Payload, Reply, Request};
 use free_port::free_address;
 use serde_json::{Value, json};
 use std::future::Future;

@@ -4,23 +4,24 @@
 //! exist, a last administrator, entries in the audit trail.
 
 use super::{UserCommand, limits, print_text, services, services_or_new};
-use crate::access::audit::{self, Event};
-use crate::access::factors;
-use crate::access::outbox::{self, Message, MessageSubject};
-use crate::access::tokens;
-use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services, wait};
-use crate::engine::Engine;
-use crate::error::{ApiError, status};
-use crate::families::user::{end_identities, end_sessions};
+use crate::boot::{BootError, ConfigSource, OPERATOR_NAME, Secret, Services};
 use crate::mailer::{DeliveryOutcome, MailContext};
-use crate::model::Method;
 use crate::pages::SHORTEST_PASSWORD;
-use crate::records::{self, Record, eq};
-use crate::registry::Registry;
-use crate::registry::columns::login_identity;
-use crate::request::BodyParams;
-use crate::request::call::Call;
-use crate::scope::{Principal, Scope};
+use cms_base::pool::wait;
+use cms_core::access::audit::{self, Event};
+use cms_core::access::factors;
+use cms_core::access::outbox::{self, Message, MessageSubject};
+use cms_core::access::tokens;
+use cms_core::engine::Engine;
+use cms_core::error::{ApiError, status};
+use cms_core::families::user::{end_identities, end_sessions};
+use cms_core::model::Method;
+use cms_core::records::{self, Record, eq};
+use cms_core::registry::Registry;
+use cms_core::registry::columns::login_identity;
+use cms_core::request::BodyParams;
+use cms_core::request::call::Call;
+use cms_core::scope::{Principal, Scope};
 use cms_storage::FromRow as _;
 use cms_storage::plan::{Change, DbValue, WritePlan};
 use cms_text::slug::title_key;
@@ -348,8 +349,8 @@ pub(super) fn status(source: &ConfigSource) -> Result<String, BootError> {
     }
     let snapshot = operator.services.storage.snapshot()?;
     for resource in operator.registry.resources.iter().filter(|resource| resource.stores_rows()) {
-        let own = crate::records::own_rows(resource);
-        let count = snapshot.count(&crate::records::columns(&resource.table, &[&resource.key], own))?;
+        let own = cms_core::records::own_rows(resource);
+        let count = snapshot.count(&cms_core::records::columns(&resource.table, &[&resource.key], own))?;
         rows.push(vec![resource.name.clone(), count.to_string()]);
     }
     let waiting = outbox::waiting(&*snapshot, None)?;

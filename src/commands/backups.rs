@@ -3,9 +3,9 @@
 use super::linked;
 use crate::backup::{self as snapshots, DatabaseDigest, database_of, is_snapshot};
 use crate::boot::{self, BootError, ConfigSource};
-use crate::files::Files;
-use crate::registry::Registry;
 use cms_base::clock::SystemClock;
+use cms_core::files::Files;
+use cms_core::registry::Registry;
 use cms_storage::place::Place;
 use cms_storage::sqlite::backup;
 use cms_storage::sqlite::{OpenOptions, Sqlite};

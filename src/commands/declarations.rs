@@ -2,16 +2,16 @@
 
 use super::{linked, present, print};
 use crate::boot::{self, BootError, ConfigSource};
-use crate::features::console::texts;
-use crate::model::Method;
-use crate::openid::provider::OpenIdProvider;
-use crate::registry::resource::Resource;
-use crate::registry::{Endpoint, Registry};
-use crate::scope::read_settings;
 use cms_config::Problem;
 use cms_config::check::nearest;
 use cms_config::load::{LoadedDeclaration, load};
 use cms_config::shipped;
+use cms_core::features::console::texts;
+use cms_core::model::Method;
+use cms_core::openid::provider::OpenIdProvider;
+use cms_core::registry::resource::Resource;
+use cms_core::registry::{Endpoint, Registry};
+use cms_core::scope::read_settings;
 use cms_declaration::translations::Translator;
 
 use cms_storage::place::Place;
@@ -385,7 +385,7 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
 }
 
 fn rows(registry: &Registry) -> Vec<RouteLine> {
-    let vocabulary = crate::engine::vocabulary();
+    let vocabulary = cms_core::engine::vocabulary();
     let endpoints = registry.routes.iter().flat_map(|route| route.endpoints.iter().map(move |e| (&route.pattern, e)));
     let row = |(pattern, endpoint): (&String, &Endpoint)| {
         let (guard, param) = (vocabulary.guards[endpoint.guard.0].name, &endpoint.guard_param);

@@ -5,16 +5,17 @@
 //! nothing else.
 
 use super::{linked, present};
-use crate::access::{app_passwords, identity};
-use crate::boot::{self, BootError, ConfigSource, Services, wait};
+use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::mailer;
-use crate::openid::provider::OpenIdProvider;
-use crate::outbound::Outbound;
-use crate::records::{self, eq, txt};
-use crate::registry::columns::{app_password, user};
-use crate::registry::{Registry, name};
-use crate::scope::CredentialLimits;
 use cms_base::pool::JobOwner;
+use cms_base::pool::wait;
+use cms_core::access::{app_passwords, identity};
+use cms_core::openid::provider::OpenIdProvider;
+use cms_core::outbound::Outbound;
+use cms_core::records::{self, eq, txt};
+use cms_core::registry::columns::{app_password, user};
+use cms_core::registry::{Registry, name};
+use cms_core::scope::CredentialLimits;
 use cms_storage::nodes::NodeFacts;
 use cms_storage::plan::{Change, WritePlan};
 use cms_text::slug::title_key;

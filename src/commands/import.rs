@@ -2,8 +2,7 @@
 
 use super::accounts::{OperatorClient, secret_line};
 use super::{ImportArgs, linked, opened, services_or_new};
-use crate::boot::{self, BootError, ConfigSource, Services, wait};
-use crate::families::text_column;
+use crate::boot::{self, BootError, ConfigSource, Services};
 use crate::import::items::ExportSummary;
 use crate::import::live::{self, LiveSite};
 use crate::import::propose;
@@ -13,9 +12,11 @@ use crate::import::source::ExportSource;
 use crate::import::{
     self, ImportReport, RedirectOutcome, SiteImport, WidgetOutcome, addresses, attachments, fetch, progress_bar,
 };
-use crate::model::Method;
-use crate::records::txt;
-use crate::registry::Registry;
+use cms_base::pool::wait;
+use cms_core::families::text_column;
+use cms_core::model::Method;
+use cms_core::records::txt;
+use cms_core::registry::Registry;
 use cms_storage::plan::{Change, Put, Target, WritePlan};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};

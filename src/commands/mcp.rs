@@ -1,11 +1,12 @@
 //! `mcp`: the Model Context Protocol over standard input and output, a message on each line.
 
 use super::{limits, services};
-use crate::access::identity;
-use crate::boot::{BootError, ConfigSource, wait};
+use crate::boot::{BootError, ConfigSource};
 use crate::mcp::{Mcp, McpHeaders, McpResponse};
-use crate::records::{self, Record, eq, txt};
-use crate::scope::{CredentialLimits, Principal};
+use cms_base::pool::wait;
+use cms_core::access::identity;
+use cms_core::records::{self, Record, eq, txt};
+use cms_core::scope::{CredentialLimits, Principal};
 use cms_text::slug::title_key;
 use std::io::{BufRead, Read as _, Write};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(super) fn mcp(
     let limits = limits(&registry, actions, resources)?;
     let registry = Arc::new(registry);
     let engine = services.engine(registry.clone())?;
-    let failed = |error: crate::error::ApiError| BootError::Other(error.message().to_owned());
+    let failed = |error: cms_core::error::ApiError| BootError::Other(error.message().to_owned());
     let mut caller = {
         let scope = engine.scope_of(Principal::default()).map_err(failed)?;
         let users = registry.users();

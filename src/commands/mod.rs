@@ -36,13 +36,13 @@ pub use declarations::route_table;
 
 use self::export::ExportArgs;
 use crate::boot::{self, BootError, ConfigSource, Services};
-use crate::registry::Registry;
-use crate::registry::link::nearest;
-use crate::scope::CredentialLimits;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use cms_config::{grammar, shipped};
+use cms_core::registry::Registry;
+use cms_core::registry::link::nearest;
+use cms_core::scope::CredentialLimits;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};

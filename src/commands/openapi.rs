@@ -2,8 +2,8 @@
 
 use super::{linked, print};
 use crate::boot::{BootError, ConfigSource};
-use crate::engine;
-use crate::openapi::{Selection, document, typescript, yaml};
+use cms_core::engine;
+use cms_core::openapi::{Selection, document, typescript, yaml};
 use serde_json::Value;
 
 /// See [`super::Command::Openapi`].

@@ -4,14 +4,14 @@
 //! Behaviours come from the tables that implement them, words of schemas and configuration keys from the types that read
 //! them, examples from what is shipped. So the reference holds nothing that the program does not know.
 
-use crate::engine;
-use crate::registry::vocabulary::{BehaviourKind, Description, families};
-use crate::registry::words;
 use cms_base::metrics::METRICS;
 use cms_config::grammar::Grammar;
 use cms_config::load::{LoadedDeclaration, attempt, load};
 use cms_config::shipped;
 use cms_config::source::Origin;
+use cms_core::engine;
+use cms_core::registry::vocabulary::{BehaviourKind, Description, families};
+use cms_core::registry::words;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -515,7 +515,7 @@ pub fn explain(wanted: &str) -> Result<String, String> {
         }
     }
     if out.is_empty() {
-        let hint = crate::registry::link::nearest(wanted, all.iter().map(|word| word.name.as_str()));
+        let hint = cms_core::registry::link::nearest(wanted, all.iter().map(|word| word.name.as_str()));
         return Err(format!("there is no word `{wanted}`{}", hint.map(|hint| format!("; {hint}")).unwrap_or_default()));
     }
     Ok(out)

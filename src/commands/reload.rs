@@ -3,15 +3,15 @@
 use super::serve::{load, site};
 use crate::backup;
 use crate::boot::{self, BootError, ConfigSource, Services};
-use crate::handlers::ProcessInfo;
-use crate::http::{Certificates, ServiceSwap};
-use crate::log;
 use crate::mailer::{self, MailContext, Mailer};
 use crate::scheduler::{Scheduler, SchedulerStatus};
 use crate::webhooks::{self, WebhookCounts, WebhookSender};
 use cms_base::metrics::{Counter, Reading};
 use cms_config::load::LoadedDeclaration;
 use cms_config::places::DeclarationPlace;
+use cms_core::handlers::ProcessInfo;
+use cms_core::http::{Certificates, ServiceSwap};
+use cms_core::log;
 use cms_declaration::Migrate;
 use cms_storage::Database;
 use cms_storage::plan::Layout;

@@ -2,33 +2,33 @@
 
 use super::CONFIG;
 use super::reload::{self, ConfigWatcher, ProcessStatus, ServerProcess};
-use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, ConfigSource, Secret, Services};
-use crate::engine::{Engine, error_reply};
 use crate::events::{self, EventHost, EventHub};
 use crate::export;
-use crate::families::file;
-use crate::files::Files;
-use crate::http::{
-    self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap,
-    StreamFuture,
-};
-use crate::log;
 use crate::mailer::{MailContext, Mailer};
 use crate::mcp::{self, Mcp, McpReply};
-use crate::model::{EventQuery, Payload, Reply, Request, StopSignal};
 use crate::pages::Pages;
-use crate::registry::Registry;
 use crate::scheduler::Scheduler;
-use crate::scope::read_settings;
 use crate::webhooks::{self, WebhookContext, WebhookSender};
-use crate::xmlrpc::Rpc;
 use cms_base::metrics::Reading;
 use cms_base::platform;
 use cms_config::load::{LoadedDeclaration, attempt, environment};
 use cms_config::source::Origin;
 use cms_config::{shipped, watch};
+use cms_core::access::outbox;
+use cms_core::engine::{Engine, error_reply};
+use cms_core::families::file;
+use cms_core::files::Files;
+use cms_core::http::{
+    self, BodySender, EdgeConfig, EdgeResponse, Listeners, PathLimits, ResponseFuture, Service, ServiceSwap,
+    StreamFuture,
+};
+use cms_core::log;
+use cms_core::model::{EventQuery, Payload, Reply, Request, StopSignal};
+use cms_core::registry::Registry;
+use cms_core::scope::read_settings;
+use cms_core::xmlrpc::Rpc;
 use cms_declaration::Workers;
 use cms_declaration::units;
 use cms_storage::Database;
@@ -464,7 +464,7 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         && !services.holds(role)?
     {
         let login = services.free_login("admin")?;
-        let (address, password) = (format!("{login}@example.org"), crate::access::app_passwords::new_secret());
+        let (address, password) = (format!("{login}@example.org"), cms_core::access::app_passwords::new_secret());
         services.add_user(registry, &login, &address, role, Secret::Password(&password))?;
         log::notice(&format!("This is a new database. Its administrator is `{login}` with the password {password}"));
     }

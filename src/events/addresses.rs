@@ -2,15 +2,15 @@
 //! of the lists that show or showed it, the feeds of these, and the records that show its name.
 
 use super::feed::FormerTargets;
-use crate::access::policy;
-use crate::error::ApiError;
-use crate::features::addresses::{is_public_taxonomy, lists_of, lists_of_terms, older_links, records_with};
-use crate::records::Record;
-use crate::registry::columns::{comment, record};
-use crate::registry::resource::Resource;
-use crate::registry::{Registry, Site};
-use crate::render::Batch;
-use crate::scope::Scope;
+use cms_core::access::policy;
+use cms_core::error::ApiError;
+use cms_core::features::addresses::{is_public_taxonomy, lists_of, lists_of_terms, older_links, records_with};
+use cms_core::records::Record;
+use cms_core::registry::columns::{comment, record};
+use cms_core::registry::resource::Resource;
+use cms_core::registry::{Registry, Site};
+use cms_core::render::Batch;
+use cms_core::scope::Scope;
 use cms_declaration::{Action, Syndication};
 use cms_text::address::AUTHOR;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Documents of which listeners are notified when they differ.
 
-use crate::registry::name;
-use crate::scope::Scope;
+use cms_core::registry::name;
+use cms_core::scope::Scope;
 use cms_storage::{ReadSet, Storage, TrackedStorage};
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;

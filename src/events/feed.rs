@@ -1,8 +1,8 @@
 //! Entries of the change feed, as they are read.
 
-use crate::records::{self, text};
-use crate::registry::columns::feed as col;
-use crate::registry::name;
+use cms_core::records::{self, text};
+use cms_core::registry::columns::feed as col;
+use cms_core::registry::name;
 use cms_storage::plan::{Cond, DbValue, Name, Op, ReadPlan, Row};
 use cms_storage::{Storage, StorageError};
 

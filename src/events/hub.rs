@@ -3,9 +3,9 @@
 use super::feed::{entries_from, newest};
 use super::visible::{VisibleEvent, likely_meanings};
 use super::{EventFilter, FeedEntry};
-use crate::registry::Registry;
 use bytes::Bytes;
 use cms_base::pool::OwnerShares;
+use cms_core::registry::Registry;
 use cms_declaration::EventType;
 use cms_storage::{Database, StorageError};
 use std::collections::{HashMap, VecDeque};

@@ -2,12 +2,12 @@
 //! again where credentials may have changed, and says when the stream has to end.
 
 use super::hub::{EventHub, HubReceiver};
-use crate::engine::Engine;
-use crate::error::ApiError;
-use crate::model::{Request, StopReason, StopSignal};
-use crate::registry::name;
-use crate::scope::{Principal, SETTINGS, Scope};
 use cms_base::pool::OwnerPlace;
+use cms_core::engine::Engine;
+use cms_core::error::ApiError;
+use cms_core::model::{Request, StopReason, StopSignal};
+use cms_core::registry::name;
+use cms_core::scope::{Principal, SETTINGS, Scope};
 use cms_storage::{Storage, StorageError};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;

@@ -1,11 +1,11 @@
 //! The meaning of a change of a row: which resource it is of, and what happened to the item.
 
 use super::FeedEntry;
-use crate::access::policy;
-use crate::registry::Registry;
-use crate::registry::columns::{comment, record, term, user};
-use crate::registry::resource::{Context, PropertySource, Resource};
-use crate::scope::Scope;
+use cms_core::access::policy;
+use cms_core::registry::Registry;
+use cms_core::registry::columns::{comment, record, term, user};
+use cms_core::registry::resource::{Context, PropertySource, Resource};
+use cms_core::scope::Scope;
 use cms_declaration::{CommentStatus, EventType, Status};
 use cms_storage::plan::DbValue;
 

@@ -2,14 +2,15 @@
 //!
 //! Each file is whole or not there, so an export that was ended goes on. A file of the folder that differs stays.
 
-use crate::behaviours::files::file_of;
-use crate::boot::{BootError, Services, wait};
-use crate::families::file;
-use crate::files::{Files, Stat};
+use crate::boot::{BootError, Services};
 use crate::import::attachments::FileNames;
 use crate::import::file_records::each_file;
 use crate::import::report_lines::ReportLines;
-use crate::registry::Registry;
+use cms_base::pool::wait;
+use cms_core::behaviours::files::file_of;
+use cms_core::families::file;
+use cms_core::files::{Files, Stat};
+use cms_core::registry::Registry;
 use serde_json::Value;
 use std::fmt;
 use std::fs::{self, File};

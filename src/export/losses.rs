@@ -2,7 +2,7 @@
 
 use super::report::ExportReport;
 use crate::import::items::{ExportRecord, Term};
-use crate::registry::fields::{FieldTarget, GroupFields, referring, targets};
+use cms_core::registry::fields::{FieldTarget, GroupFields, referring, targets};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -4,12 +4,12 @@ use super::records::RecordReader;
 use super::report::ExportReport;
 use super::write::WxrWriter;
 use super::{PAGE, exported_site, terms};
-use crate::engine::Engine;
-use crate::error::ApiError;
-use crate::features::site_export::place_after;
 use crate::import::items::ExportItem;
-use crate::model::{Payload, SiteExportQuery, WXR};
-use crate::scope::{Principal, Scope};
+use cms_core::engine::Engine;
+use cms_core::error::ApiError;
+use cms_core::features::site_export::place_after;
+use cms_core::model::{Payload, SiteExportQuery, WXR};
+use cms_core::scope::{Principal, Scope};
 use std::io;
 
 /// Records of the first piece.

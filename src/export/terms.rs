@@ -1,14 +1,14 @@
 //! The terms of a site, those of taxonomies that nothing declares included.
 
 use super::records::{property_values, replace, stored_values};
-use crate::access::policy;
-use crate::error::ApiError;
-use crate::features::site_export::exported_name;
 use crate::import::items::Term;
-use crate::records::{self, Record, always, select};
-use crate::registry::Registry;
-use crate::registry::columns::term;
-use crate::scope::Scope;
+use cms_core::access::policy;
+use cms_core::error::ApiError;
+use cms_core::features::site_export::exported_name;
+use cms_core::records::{self, Record, always, select};
+use cms_core::registry::Registry;
+use cms_core::registry::columns::term;
+use cms_core::scope::Scope;
 use cms_storage::{Snapshot, typed_row};
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! Declarations of operators.
 
 use super::HtmlAuditor;
-use crate::engine;
-use crate::registry::link;
 use cms_config::load;
 use cms_config::source::Origin;
+use cms_core::engine;
+use cms_core::registry::link;
 
 /// A declaration; behind a NUL the schema file `schemas/book.json`.
 pub(super) fn declarations(bytes: &[u8], _: HtmlAuditor) {

@@ -1,10 +1,10 @@
 //! Requests as a socket delivers them.
 
 use super::HtmlAuditor;
-use crate::http::memory::MemoryServer;
-use crate::http::{EdgeConfig, Service};
-use crate::model::{Payload, Reply, Request};
-use crate::request::{body_params, effective_method};
+use cms_core::http::memory::MemoryServer;
+use cms_core::http::{EdgeConfig, Service};
+use cms_core::model::{Payload, Reply, Request};
+use cms_core::request::{body_params, effective_method};
 use cms_declaration::units::Size;
 use cms_declaration::{Cors, Media, Server};
 use serde_json::{Map, Value, json};

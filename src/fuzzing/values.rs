@@ -1,15 +1,15 @@
 //! Queries, forms, JSON, arguments, `_fields`, cursors.
 
 use super::HtmlAuditor;
-use crate::engine;
-use crate::handlers::cursor as walk;
-use crate::model::{Method, Peer, Request};
-use crate::registry::args::{ArgRole, ArgSet};
-use crate::registry::{Registry, link};
-use crate::request::args::{self, ArgSources};
-use crate::request::fields::Fields;
-use crate::request::{BodyParams, body_params, decode_query};
 use cms_config::load;
+use cms_core::engine;
+use cms_core::handlers::cursor as walk;
+use cms_core::model::{Method, Peer, Request};
+use cms_core::registry::args::{ArgRole, ArgSet};
+use cms_core::registry::{Registry, link};
+use cms_core::request::args::{self, ArgSources};
+use cms_core::request::fields::Fields;
+use cms_core::request::{BodyParams, body_params, decode_query};
 use cms_schema::{Dialect, Schema, ValueBounds};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;

@@ -3,8 +3,8 @@
 use super::HtmlAuditor;
 use crate::import::items::ReadError;
 use crate::import::wxr::{self, WxrLimits};
-use crate::xmlrpc::value::Value;
-use crate::xmlrpc::wire;
+use cms_core::xmlrpc::value::Value;
+use cms_core::xmlrpc::wire;
 use std::convert::Infallible;
 
 /// An export of another site.

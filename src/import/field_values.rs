@@ -3,8 +3,8 @@
 
 use super::importer::Importer;
 use super::items::ExportItem;
-use crate::registry::fields::{FieldNode, LAYOUT};
-use crate::registry::resource::Resource;
+use cms_core::registry::fields::{FieldNode, LAYOUT};
+use cms_core::registry::resource::Resource;
 use cms_declaration::FieldKind;
 use cms_text::php;
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! The records of uploaded files, one after the other.
 
 use crate::boot::BootError;
-use crate::records::{self, Record, meta_space};
-use crate::registry::{Registry, name};
+use cms_core::records::{self, Record, meta_space};
+use cms_core::registry::{Registry, name};
 use cms_storage::Storage;
 use cms_storage::plan::{Cond, DbValue, Op, Order};
 use cms_text::php;

@@ -4,12 +4,13 @@
 //! relations.
 
 use super::importer::Importer;
-use crate::boot::{BootError, wait};
-use crate::families::{column, text_column};
-use crate::records::{self, columns, eq, txt};
-use crate::registry::columns::VERSION;
-use crate::registry::resource::{Relation, Resource};
-use crate::registry::{Registry, name};
+use crate::boot::BootError;
+use cms_base::pool::wait;
+use cms_core::families::{column, text_column};
+use cms_core::records::{self, columns, eq, txt};
+use cms_core::registry::columns::VERSION;
+use cms_core::registry::resource::{Relation, Resource};
+use cms_core::registry::{Registry, name};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, EdgePlan, Input, Name, Op, Order, Put, Target, WritePlan};
 use cms_storage::{Snapshot, Storage, StorageError};
 use std::collections::BTreeMap;

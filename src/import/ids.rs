@@ -3,7 +3,7 @@
 use super::ImportReport;
 use super::items::GREATEST;
 use crate::boot::BootError;
-use crate::records::{self, columns, is_in};
+use cms_core::records::{self, columns, is_in};
 use cms_storage::plan::Cond;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};

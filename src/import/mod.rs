@@ -43,8 +43,8 @@ use self::items::{ExportItem, ExportSummary, ReadError, SourcePart};
 pub use self::report::{ImportReport, RedirectOutcome, WidgetOutcome};
 use self::source::ExportSource;
 use crate::boot::{BootError, Services};
-use crate::registry::Registry;
-use crate::scope::read_settings;
+use cms_core::registry::Registry;
+use cms_core::scope::read_settings;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Changes committed together.

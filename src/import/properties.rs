@@ -1,11 +1,11 @@
 //! Properties of a type's own whose values are meta values of the old site under the same names, as an export from here writes them.
 
 use super::importer::Importer;
-use crate::families::Columns;
-use crate::records::txt;
-use crate::registry::Registry;
-use crate::registry::meta::MetaType;
-use crate::registry::resource::{Property, PropertyKind, PropertySource, Resource};
+use cms_core::families::Columns;
+use cms_core::records::txt;
+use cms_core::registry::Registry;
+use cms_core::registry::meta::MetaType;
+use cms_core::registry::resource::{Property, PropertyKind, PropertySource, Resource};
 use cms_declaration::Meta;
 use cms_storage::plan::{DbValue, Input, Name};
 use cms_text::time::parse_datetime;

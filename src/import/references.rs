@@ -2,7 +2,7 @@
 
 use super::importer::Importer;
 use super::items::ExportItem;
-use crate::registry::fields::{FieldTarget, referring};
+use cms_core::registry::fields::{FieldTarget, referring};
 use cms_text::php;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! A site at an address that is asked over REST: one request after the other, with a pause between them, within `[outbound]`.
 
 use crate::boot::BootError;
-use crate::error::status;
-use crate::outbound::{FetchError, OutboundSender, OutgoingRequest};
+use cms_core::error::status;
+use cms_core::outbound::{FetchError, OutboundSender, OutgoingRequest};
 use cms_declaration::Outbound as Declared;
 use serde_json::{Map, Value};
 use std::thread::sleep;

@@ -2,11 +2,11 @@
 //! keys are taken, and what their variables are here, is declared (`[seo.import]`, `[seo.variables]`).
 
 use super::importer::Importer;
-use crate::families::Columns;
-use crate::records::txt;
-use crate::registry::columns::seo;
-use crate::registry::resource::Resource;
-use crate::registry::seo::{LONGEST, web_address};
+use cms_core::families::Columns;
+use cms_core::records::txt;
+use cms_core::registry::columns::seo;
+use cms_core::registry::resource::Resource;
+use cms_core::registry::seo::{LONGEST, web_address};
 use cms_declaration::{SeoImport, SeoImportForm};
 use cms_storage::plan::{DbValue, Input};
 use cms_text::php;

@@ -3,12 +3,12 @@
 use super::importer::{EMPTY, Importer};
 use super::items::{ExportSummary, ImportedSetting, ImportedWidget};
 use crate::boot::BootError;
-use crate::model::Method;
-use crate::registry::args::Arg;
-use crate::registry::resource::Resource;
-use crate::registry::{Registry, name};
-use crate::request::route;
-use crate::scope::{read_settings, stored_settings};
+use cms_core::model::Method;
+use cms_core::registry::args::Arg;
+use cms_core::registry::resource::Resource;
+use cms_core::registry::{Registry, name};
+use cms_core::request::route;
+use cms_core::scope::{read_settings, stored_settings};
 use cms_storage::plan::Change;
 use cms_text::sanitize::sanitize_text_field;
 use cms_text::time::Zone;

@@ -5,7 +5,7 @@ use super::encoding::TextEncodings;
 use super::items::{ExportItem, ExportSummary, FileFault, ReadError, SourcePart};
 use super::wxr::{self, WxrLimits};
 use crate::boot::BootError;
-use crate::request::BYTE_ORDER_MARK;
+use cms_core::request::BYTE_ORDER_MARK;
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::fmt;

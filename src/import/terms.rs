@@ -3,12 +3,12 @@
 use super::importer::{Importer, WAITING, parent_key};
 use super::items::{AccountDetails, Author, Term, TermRef};
 use super::records::neutral;
-use crate::access::hashing;
 use crate::boot::BootError;
-use crate::families::{Columns, term, text_column, user};
-use crate::records::txt;
-use crate::registry::name;
-use crate::registry::resource::Resource;
+use cms_core::access::hashing;
+use cms_core::families::{Columns, term, text_column, user};
+use cms_core::records::txt;
+use cms_core::registry::name;
+use cms_core::registry::resource::Resource;
 use cms_storage::plan::{Change, DbValue, Input, Put, Target};
 use cms_text::html_policy::{self, Policy};
 use cms_text::{php, sanitize, slug};

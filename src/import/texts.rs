@@ -2,11 +2,11 @@
 
 use super::uploads::UploadMarks;
 use crate::boot::BootError;
-use crate::families::text_column;
-use crate::records::{self, meta_space, own_rows, txt};
-use crate::registry::columns::{ID, VERSION, comment, record, seo, term, user};
-use crate::registry::resource::Resource;
-use crate::registry::{Registry, name};
+use cms_core::families::text_column;
+use cms_core::records::{self, meta_space, own_rows, txt};
+use cms_core::registry::columns::{ID, VERSION, comment, record, seo, term, user};
+use cms_core::registry::resource::Resource;
+use cms_core::registry::{Registry, name};
 use cms_declaration::ImportFormat;
 use cms_storage::plan::{Cond, DbValue, MetaChange, MetaRow, Name, Op, Order, Put, Target};
 use cms_storage::{Snapshot, Storage, StorageError};

@@ -2,8 +2,8 @@
 
 use super::file_records::each_file;
 use crate::boot::BootError;
-use crate::families::content::columns;
-use crate::registry::Registry;
+use cms_core::families::content::columns;
+use cms_core::registry::Registry;
 use cms_storage::Storage;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;

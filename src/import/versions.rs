@@ -3,7 +3,7 @@
 use super::importer::Importer;
 use super::items::ExportRecord;
 use crate::boot::BootError;
-use crate::families::content::{RevisionContent, columns};
+use cms_core::families::content::{RevisionContent, columns};
 use cms_storage::plan::{Change, DbValue, Put, RevisionPut, Target};
 
 /// The part of a slug that only those of autosaves have.

@@ -3,12 +3,12 @@
 //! A fault of a message is an error of JSON-RPC; a refusal of a tool is a result that says so.
 
 use super::{Mcp, header_text};
-use crate::access::drafts;
-use crate::engine::Engine;
-use crate::error::status;
-use crate::model::Request;
-use crate::request::json_value;
-use crate::scope::Scope;
+use cms_core::access::drafts;
+use cms_core::engine::Engine;
+use cms_core::error::status;
+use cms_core::model::Request;
+use cms_core::request::json_value;
+use cms_core::scope::Scope;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

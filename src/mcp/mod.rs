@@ -14,17 +14,17 @@ mod tools;
 
 pub use messages::{McpHeaders, McpResponse};
 
-use crate::access::authorization_server::AuthorizationServer;
-use crate::access::tokens::is_token;
-use crate::engine::Engine;
-use crate::error::{ApiError, Code, status};
 use crate::events::{CallerVersions, EventHost};
-use crate::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
-use crate::registry::Registry;
-use crate::scope::{Progress, Scope};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cms_base::pool::OwnerShares;
+use cms_core::access::authorization_server::AuthorizationServer;
+use cms_core::access::tokens::is_token;
+use cms_core::engine::Engine;
+use cms_core::error::{ApiError, Code, status};
+use cms_core::model::{EventStream, Method, Payload, Reply, Request, StopSignal};
+use cms_core::registry::Registry;
+use cms_core::scope::{Progress, Scope};
 use records::McpResource;
 use serde_json::Value;
 use std::collections::HashMap;

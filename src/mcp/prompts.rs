@@ -4,11 +4,11 @@
 use super::Mcp;
 use super::messages::{INTERNAL, INVALID_PARAMS, RpcError};
 use super::tools::{refusal, send};
-use crate::engine::Engine;
-use crate::error::status;
-use crate::model::Method;
-use crate::registry::columns::prompt as col;
-use crate::scope::Scope;
+use cms_core::engine::Engine;
+use cms_core::error::status;
+use cms_core::model::Method;
+use cms_core::registry::columns::prompt as col;
+use cms_core::scope::Scope;
 use serde_json::{Map, Value, json};
 
 /// Longest value of an argument, in characters.

@@ -6,11 +6,11 @@
 
 use super::messages::{self, INTERNAL, INVALID_PARAMS, McpHeaders, McpResponse, RpcError};
 use super::{Mcp, McpHost, McpReply, failed, refused};
-use crate::error::status;
 use crate::events::{CallerVersions, DocumentState, EventListener};
-use crate::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
-use crate::scope::{Progress, Scope};
 use bytes::Bytes;
+use cms_core::error::status;
+use cms_core::model::{EventStream, Request, StopReason, StopSignal, event_stream_headers};
+use cms_core::scope::{Progress, Scope};
 use futures_util::future::{Either, select};
 use futures_util::stream::unfold;
 use serde_json::{Map, Value, json};

@@ -4,10 +4,10 @@
 
 use super::replies::see_other;
 use super::{PageContext, said};
-use crate::access::addresses;
-use crate::access::identity::available;
-use crate::error::status;
-use crate::model::{Method, Reply};
+use cms_core::access::addresses;
+use cms_core::access::identity::available;
+use cms_core::error::status;
+use cms_core::model::{Method, Reply};
 use serde_json::{Value, json};
 use url::Url;
 

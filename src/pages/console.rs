@@ -8,12 +8,12 @@ use super::first_list;
 use super::packed::PackedAsset;
 use super::replies::{ALONE, WITH_OPENED, frame_headers};
 use super::{HTML, PageContext};
-use crate::access::sessions::nonce_header;
-use crate::error::status;
-use crate::model::{Method, Payload, Reply};
-use crate::registry::Registry;
-use crate::registry::vocabulary::HandlerRole;
-use crate::scope::Principal;
+use cms_core::access::sessions::nonce_header;
+use cms_core::error::status;
+use cms_core::model::{Method, Payload, Reply};
+use cms_core::registry::Registry;
+use cms_core::registry::vocabulary::HandlerRole;
+use cms_core::scope::Principal;
 use cms_declaration::Action;
 use cms_text::hex::hex;
 use cms_text::html::Html;
@@ -124,7 +124,7 @@ pub(super) async fn show(visit: &PageContext<'_>) -> Reply {
             headers.push(("Cache-Control".into(), "private, no-store".into()));
             Reply { status: status::OK, headers, payload: Payload::Page { media_type: HTML, bytes } }
         }
-        Err(error) => crate::engine::error_reply(&scope.internal(&error)),
+        Err(error) => cms_core::engine::error_reply(&scope.internal(&error)),
     }
 }
 

@@ -4,9 +4,9 @@
 use super::packed::PackedAsset;
 use super::replies::{ALONE, frame_headers};
 use super::{HTML, PageContext};
-use crate::access::sessions::nonce_header;
-use crate::error::status;
-use crate::model::{Payload, Reply};
+use cms_core::access::sessions::nonce_header;
+use cms_core::error::status;
+use cms_core::model::{Payload, Reply};
 use serde_json::json;
 
 /// Files of the renderer.
@@ -38,6 +38,6 @@ pub(super) fn show(visit: &PageContext<'_>) -> Reply {
             headers.push(("Cache-Control".into(), "private, no-store".into()));
             Reply { status: status::OK, headers, payload: Payload::Other { media_type: HTML, bytes } }
         }
-        Err(error) => crate::engine::error_reply(&visit.scope.internal(&error)),
+        Err(error) => cms_core::engine::error_reply(&visit.scope.internal(&error)),
     }
 }

@@ -3,10 +3,10 @@
 
 use super::replies::headers;
 use super::{HTML, PageContext, media};
-use crate::engine::Engine;
-use crate::error::status;
-use crate::model::{Payload, Reply, Request};
-use crate::xmlrpc;
+use cms_core::engine::Engine;
+use cms_core::error::status;
+use cms_core::model::{Payload, Reply, Request};
+use cms_core::xmlrpc;
 use cms_text::sanitize::unescape;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ pub(super) fn page(visit: &PageContext<'_>) -> Reply {
 pub(super) fn respond(pages: &super::Pages, engine: &Engine, request: &Request) -> Reply {
     match PageContext::of(pages, engine, request) {
         Ok(visit) => page(&visit),
-        Err(error) => crate::engine::error_reply(&error),
+        Err(error) => cms_core::engine::error_reply(&error),
     }
 }
 
@@ -104,7 +104,7 @@ fn told(pages: &super::Pages, status: u16, title: &str, line: &str, link: &str) 
         Ok(html) => Reply { status, headers: headers(""), payload: Payload::Other { media_type: HTML, bytes: html } },
         Err(error) => {
             tracing::error!("a page without a request cannot be shown: {error}");
-            crate::engine::error_reply(&crate::error::ApiError::new(crate::error::Code::NoRoute))
+            cms_core::engine::error_reply(&cms_core::error::ApiError::new(cms_core::error::Code::NoRoute))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests of pages to the routes behind them, in nobody's name, and the documents of the responses.
 
-use crate::model::{Method, Payload, Reply, Request};
+use cms_core::model::{Method, Payload, Reply, Request};
 use serde_json::{Map, Value, json};
 use url::form_urlencoded::Serializer;
 

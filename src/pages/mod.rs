@@ -25,21 +25,21 @@ mod reset;
 mod templates;
 mod well_known;
 
-use crate::access::addresses;
-use crate::access::audit::{self, Event};
-use crate::access::identity;
-use crate::access::sessions::Purpose;
-use crate::engine::Engine;
-use crate::error::{ApiError, Code, status};
-use crate::model::{Method, Payload, Reply, Request};
-use crate::openid::provider::OpenIdProvider;
-use crate::records::{self, Record};
-use crate::registry::Registry;
-use crate::registry::languages::Languages;
-use crate::request::call::{Call, SubResponse};
-use crate::request::conditional::Preconditions;
-use crate::request::{BodyParams, body_params};
-use crate::scope::{Principal, Scope};
+use cms_core::access::addresses;
+use cms_core::access::audit::{self, Event};
+use cms_core::access::identity;
+use cms_core::access::sessions::Purpose;
+use cms_core::engine::Engine;
+use cms_core::error::{ApiError, Code, status};
+use cms_core::model::{Method, Payload, Reply, Request};
+use cms_core::openid::provider::OpenIdProvider;
+use cms_core::records::{self, Record};
+use cms_core::registry::Registry;
+use cms_core::registry::languages::Languages;
+use cms_core::request::call::{Call, SubResponse};
+use cms_core::request::conditional::Preconditions;
+use cms_core::request::{BodyParams, body_params};
+use cms_core::scope::{Principal, Scope};
 use cms_declaration as declaration;
 use cms_declaration::translations::{Sentence, Translator};
 use cms_storage::plan::{Change, DbValue};
@@ -183,7 +183,7 @@ impl Pages {
             return reply;
         }
         let Some(place) = place else {
-            return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
+            return cms_core::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
         if let PageKind::Packed(index) = place {
             return explorer::PACKED[index].reply(request.header("accept-encoding"));
@@ -201,7 +201,7 @@ impl Pages {
         }
         match PageContext::of(self, engine, &request) {
             Ok(visit) => visit.answer(place).await,
-            Err(error) => crate::engine::error_reply(&error),
+            Err(error) => cms_core::engine::error_reply(&error),
         }
     }
 
@@ -457,7 +457,7 @@ impl<'a> PageContext<'a> {
                 let headers = headers(further);
                 Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes } }
             }
-            Err(error) => crate::engine::error_reply(&self.scope.internal(&error)),
+            Err(error) => cms_core::engine::error_reply(&self.scope.internal(&error)),
         }
     }
 

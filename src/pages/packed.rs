@@ -1,7 +1,7 @@
 //! Files that the program holds compressed (Brotli): they are sent as they are, or unpacked for clients that take none.
 
-use crate::error::status;
-use crate::model::{Payload, Reply};
+use cms_core::error::status;
+use cms_core::model::{Payload, Reply};
 use std::io::Read as _;
 use std::sync::OnceLock;
 

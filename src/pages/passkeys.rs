@@ -6,17 +6,17 @@
 use super::PageContext;
 use super::factors::{FactorRefusal, OwnFactors, finish, title};
 use super::login::{self, SessionStart};
-use crate::access::attempts::AttemptLimit;
-use crate::access::audit::Event;
-use crate::access::factor_proofs::USED;
-use crate::access::factors::{FactorDuty, FactorRow};
-use crate::access::identity;
-use crate::access::passkeys::{self, PasskeyError, PasskeyFault, PasskeyUse, ProvenPasskey};
-use crate::access::sessions::SessionOrigin;
-use crate::error::{ApiError, status};
-use crate::families;
-use crate::model::Reply;
-use crate::scope::Principal;
+use cms_core::access::attempts::AttemptLimit;
+use cms_core::access::audit::Event;
+use cms_core::access::factor_proofs::USED;
+use cms_core::access::factors::{FactorDuty, FactorRow};
+use cms_core::access::identity;
+use cms_core::access::passkeys::{self, PasskeyError, PasskeyFault, PasskeyUse, ProvenPasskey};
+use cms_core::access::sessions::SessionOrigin;
+use cms_core::error::{ApiError, status};
+use cms_core::families;
+use cms_core::model::Reply;
+use cms_core::scope::Principal;
 use cms_storage::plan::{Change, CommitError};
 use serde_json::json;
 

@@ -4,13 +4,13 @@
 use super::inner::{document_of, inner};
 use super::replies::redirect;
 use super::{Pages, home, reading};
-use crate::engine::Engine;
-use crate::error::status;
-use crate::features::sitemaps;
-use crate::model::{Method, Reply, Request};
-use crate::registry::Registry;
-use crate::registry::resource::Resource;
-use crate::registry::vocabulary::HandlerRole;
+use cms_core::engine::Engine;
+use cms_core::error::status;
+use cms_core::features::sitemaps;
+use cms_core::model::{Method, Reply, Request};
+use cms_core::registry::Registry;
+use cms_core::registry::resource::Resource;
+use cms_core::registry::vocabulary::HandlerRole;
 use cms_declaration::{Robots, Sitemaps, Syndication};
 
 /// Caches may store such a response; whether it still holds, they have to ask.

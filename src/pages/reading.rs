@@ -5,11 +5,11 @@ use super::console::in_script;
 use super::inner::{document_of, inner};
 use super::replies::{ALONE, frame_headers};
 use super::{HTML, Pages};
-use crate::behaviours::seo::{cut, plain};
-use crate::engine::Engine;
-use crate::error::{ApiError, status};
-use crate::model::{Payload, Reply, Request};
-use crate::scope::Scope;
+use cms_core::behaviours::seo::{cut, plain};
+use cms_core::engine::Engine;
+use cms_core::error::{ApiError, status};
+use cms_core::model::{Payload, Reply, Request};
+use cms_core::scope::Scope;
 use cms_text::dates::format_php_date;
 use cms_text::html_policy::{Policy, sanitise};
 use cms_text::sanitize::unescape;
@@ -39,7 +39,7 @@ pub(super) async fn show(pages: &Pages, engine: &Engine, request: &Request, foun
         engine
             .anonymous(request)
             .and_then(|scope| page(pages, &scope, request, rest, &document_of(&reply)))
-            .unwrap_or_else(|error| crate::engine::error_reply(&error)),
+            .unwrap_or_else(|error| cms_core::engine::error_reply(&error)),
     )
 }
 

@@ -1,9 +1,9 @@
 //! Headers and redirects that the replies of all pages share, and what they say of errors.
 
 use super::HTML;
-use crate::error::status;
-use crate::model::{Payload, Reply};
-use crate::request::call::SubResponse;
+use cms_core::error::status;
+use cms_core::model::{Payload, Reply};
+use cms_core::request::call::SubResponse;
 use serde_json::{Map, Value};
 
 /// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.

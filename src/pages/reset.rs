@@ -7,19 +7,19 @@
 use super::factors::{self, FactorRefusal};
 use super::replies::see_other;
 use super::{PageContext, passkeys, profile, said_in};
-use crate::access::attempts::AttemptLimit;
-use crate::access::audit::{self, Event};
-use crate::access::factor_proofs;
-use crate::access::identity::{self, available};
-use crate::access::links::{PasswordLink, USED};
-use crate::access::malformed_password;
-use crate::access::outbox::{self, Message, MessageSubject};
-use crate::error::{ApiError, Code, refuse_if, status};
-use crate::families::user;
-use crate::model::Reply;
 use crate::pages::SHORTEST_PASSWORD;
-use crate::records::Record;
-use crate::scope::Principal;
+use cms_core::access::attempts::AttemptLimit;
+use cms_core::access::audit::{self, Event};
+use cms_core::access::factor_proofs;
+use cms_core::access::identity::{self, available};
+use cms_core::access::links::{PasswordLink, USED};
+use cms_core::access::malformed_password;
+use cms_core::access::outbox::{self, Message, MessageSubject};
+use cms_core::error::{ApiError, Code, refuse_if, status};
+use cms_core::families::user;
+use cms_core::model::Reply;
+use cms_core::records::Record;
+use cms_core::scope::Principal;
 use cms_storage::plan::{Change, CommitError, Put, Target, WritePlan};
 use cms_text::slug::title_key;
 use serde_json::json;
@@ -72,7 +72,7 @@ async fn store(visit: &PageContext<'_>, login: &str) -> Result<(), ApiError> {
     changes.extend(audit::entry(scope, &event));
     changes.extend(audit::overflow(scope)?);
     let done = scope.storage.commit(WritePlan::new(changes)).await;
-    done.map(drop).map_err(|error| crate::families::commit_failure(scope, error))
+    done.map(drop).map_err(|error| cms_core::families::commit_failure(scope, error))
 }
 
 /// The form for the new password.
@@ -178,7 +178,7 @@ async fn confirm(visit: &PageContext<'_>, token: &str) -> Reply {
             &["Messages about your account go there now."],
         ),
         Err(CommitError::Stale) => void(visit),
-        Err(error) => visit.failure(&crate::families::commit_failure(scope, error)),
+        Err(error) => visit.failure(&cms_core::families::commit_failure(scope, error)),
     }
 }
 
@@ -229,7 +229,7 @@ async fn write(
         Err(CommitError::Refused { tag: USED | factor_proofs::USED, .. } | CommitError::Stale) => {
             Err(ResetFailure::Void)
         }
-        Err(error) => Err(crate::families::commit_failure(&scope, error).into()),
+        Err(error) => Err(cms_core::families::commit_failure(&scope, error).into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The templates of the pages, with their texts in the language of the reader, and the files that the pages load.
 
-use crate::registry::Registry;
+use cms_core::registry::Registry;
 use cms_declaration::translations::Translator;
 use cms_text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, State, escape_formatter};

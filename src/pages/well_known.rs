@@ -1,9 +1,9 @@
 //! The documents about the authorization server, for programs. They are the same for everybody.
 
-use crate::access::authorization_server::AuthorizationServer;
-use crate::error::status;
-use crate::model::{Payload, Reply};
-use crate::registry::Registry;
+use cms_core::access::authorization_server::AuthorizationServer;
+use cms_core::error::status;
+use cms_core::model::{Payload, Reply};
+use cms_core::registry::Registry;
 use std::collections::HashMap;
 
 /// Documents by their paths below the site's address.

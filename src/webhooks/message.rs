@@ -1,10 +1,10 @@
 //! Requests to receivers: the declared form filled with events, and the signature.
 
-use crate::model::{WEBHOOK_DEPTH, WEBHOOK_HEADERS};
-use crate::outbound::OutgoingRequest;
-use crate::registry::link::parts::webhook_secret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cms_core::model::{WEBHOOK_DEPTH, WEBHOOK_HEADERS};
+use cms_core::outbound::OutgoingRequest;
+use cms_core::registry::link::parts::webhook_secret;
 use cms_declaration::WebhookFormat;
 use hmac::{Hmac, Mac};
 use indexmap::IndexSet;

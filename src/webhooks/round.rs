@@ -3,8 +3,8 @@
 use super::message::WebhookMessage;
 use super::row::{DeliveryAttempt, WebhookTables};
 use crate::boot::BootError;
-use crate::records::txt;
-use crate::registry::columns::webhook as col;
+use cms_core::records::txt;
+use cms_core::registry::columns::webhook as col;
 use cms_storage::Storage;
 use cms_storage::plan::{Change, DbValue};
 use std::collections::VecDeque;

@@ -1,15 +1,16 @@
 //! Webhooks and their deliveries as rows.
 
 use super::message::WebhookMessage;
-use crate::boot::{BootError, wait};
+use crate::boot::BootError;
 use crate::events::EventFilter;
-use crate::features::webhooks::is_active;
-use crate::outbound::ReceivedAnswer;
-use crate::records::{self, Record, txt};
-use crate::registry::Registry;
-use crate::registry::columns::{delivery, webhook as col};
-use crate::registry::name;
-use crate::registry::resource::Resource;
+use cms_base::pool::wait;
+use cms_core::features::webhooks::is_active;
+use cms_core::outbound::ReceivedAnswer;
+use cms_core::records::{self, Record, txt};
+use cms_core::registry::Registry;
+use cms_core::registry::columns::{delivery, webhook as col};
+use cms_core::registry::name;
+use cms_core::registry::resource::Resource;
 use cms_declaration::{DeclaredWebhook, EventType, WebhookFormat};
 use cms_storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
 use cms_storage::{Storage, StorageError};

@@ -3,7 +3,7 @@
 
 use super::inside::Inside;
 use cms_base::clock::ManualClock;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 
 /// Blocks that read rows, each with the attributes that change what it reads, and the most statements that they take.

@@ -2,7 +2,7 @@
 //! to it: its status is one of the operation's, its body fits the schema, an error's code is listed.
 
 use super::server::{Answer, stdout};
-use cms_server::registry::path_template::PathTemplate;
+use cms_core::registry::path_template::PathTemplate;
 use jsonschema::Draft;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};

@@ -4,7 +4,7 @@ use super::inside::Inside;
 use super::media::multipart;
 use super::server::{Answer, Server, until, with_profiles};
 use cms_base::clock::ManualClock;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::server::Server;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 
 /// The methods that the link of a document to itself lists.

@@ -4,11 +4,12 @@
 use super::server::stdout;
 use base64::Engine as _;
 use cms_base::clock::{Clock, SystemClock};
-use cms_server::boot::{self, ConfigSource, Services, wait};
-use cms_server::engine::Engine;
-use cms_server::model::{Method, Payload, Peer, Request, Upload};
-use cms_server::registry::Registry;
-use cms_server::request::decode_query;
+use cms_base::pool::wait;
+use cms_core::engine::Engine;
+use cms_core::model::{Method, Payload, Peer, Request, Upload};
+use cms_core::registry::Registry;
+use cms_core::request::decode_query;
+use cms_server::boot::{self, ConfigSource, Services};
 use cms_storage::sqlite::Sqlite;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -129,7 +129,7 @@ fn a_state_of_ones_own_ends_by_itself() {
     let admin = site.get("/cms/v2/users/me", true).body["id"].clone();
     assert!(admin.is_i64());
     let body = json!({"title": {"raw": "Soon"}, "status": "embargo"});
-    let refused = site.ask(cms_server::model::Method::Post, "/journal/v1/papers", true, Some(&body));
+    let refused = site.ask(cms_core::model::Method::Post, "/journal/v1/papers", true, Some(&body));
     assert_eq!(refused.status, 403, "administrators have no right that nobody gave them");
     let member = json!({"roles": ["administrator", "referee"]});
     site.make(&format!("/cms/v2/users/{admin}"), &member);

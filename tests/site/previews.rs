@@ -5,7 +5,7 @@ use super::inside::Inside;
 use super::media::{png, upload};
 use super::server::{Answer, Server, stdout};
 use cms_base::clock::ManualClock;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;

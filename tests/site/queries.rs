@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::own_types::folder;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 
 /// A site in which a hundred items of each kind are related in different ways.

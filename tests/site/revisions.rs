@@ -3,7 +3,7 @@
 use super::inside::Inside;
 use super::server::{Server, stdout};
 use cms_base::clock::ManualClock;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;

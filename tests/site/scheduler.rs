@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use cms_base::clock::ManualClock;
-use cms_server::model::Method;
+use cms_core::model::Method;
 use cms_server::scheduler::{self, Scheduler};
 use cms_storage::sqlite::Sqlite;
 use serde_json::{Value, json};

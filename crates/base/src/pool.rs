@@ -410,6 +410,14 @@ impl Drop for Reservation {
     }
 }
 
+/// Waits for a future on this thread; for the command line, which has nothing else to do.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    let bare = |_| tokio::runtime::Builder::new_current_thread().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.or_else(bare).expect("a runtime without drivers needs nothing");
+    runtime.block_on(future)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,14 @@
 //! The two sites of a comparison: one that is asked over the network, and this one.
 
-use crate::boot::{BootError, wait};
-use crate::engine::Engine;
-use crate::error::status;
+use crate::boot::BootError;
 use crate::import::remote::{RemoteAnswer, RemoteSite, text};
-use crate::model::Method;
-use crate::request::BodyParams;
-use crate::request::call::Call;
-use crate::scope::{Principal, Scope};
+use cms_base::pool::wait;
+use cms_core::engine::Engine;
+use cms_core::error::status;
+use cms_core::model::Method;
+use cms_core::request::BodyParams;
+use cms_core::request::call::Call;
+use cms_core::scope::{Principal, Scope};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 

@@ -23,7 +23,7 @@ use self::stage::StagedTables;
 use self::tables::DumpVocabulary;
 use super::items::{ExportItem, ExportSummary, FileFault, ReadError, SourcePart};
 use crate::import::source::ZIP;
-use crate::request::BYTE_ORDER_MARK;
+use cms_core::request::BYTE_ORDER_MARK;
 use cms_storage::{StagedRead, StagedValue};
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufRead, BufReader, Read};

@@ -14,7 +14,7 @@ use crate::boot::BootError;
 use crate::import::report_lines::ReportLines;
 use crate::import::source::{self, ExportSource};
 use crate::import::xml::HINT_UTF8;
-use crate::registry::Registry;
+use cms_core::registry::Registry;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

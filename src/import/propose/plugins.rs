@@ -3,8 +3,8 @@
 use super::toml_text::{comment, value};
 use super::{Proposal, ProposedProfile};
 use crate::import::items::{Term, TermRef};
-use crate::registry::Registry;
 use cms_config::shipped;
+use cms_core::registry::Registry;
 use cms_text::php;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};

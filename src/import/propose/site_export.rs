@@ -10,7 +10,7 @@ use crate::import::names::{NamesWithReason, reason};
 use crate::import::records::neutral;
 use crate::import::report::versions_line;
 use crate::import::source::ExportSource;
-use crate::registry::Registry;
+use cms_core::registry::Registry;
 use cms_text::php;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

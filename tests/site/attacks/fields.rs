@@ -1,12 +1,12 @@
 //! Fields of writes: how much, in whose name, and what their responses show.
 
 use crate::server::{Answer, Server, stdout};
+use cms_core::model::Method;
+use cms_core::registry::Registry;
+use cms_core::registry::resource::{PropertySource as From, Resource};
+use cms_core::request::BodyParams;
+use cms_core::request::args::{ArgSources, ArgValues};
 use cms_server::boot::{self, ConfigSource};
-use cms_server::model::Method;
-use cms_server::registry::Registry;
-use cms_server::registry::resource::{PropertySource as From, Resource};
-use cms_server::request::BodyParams;
-use cms_server::request::args::{ArgSources, ArgValues};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use tempfile::TempDir;

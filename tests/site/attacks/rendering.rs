@@ -128,7 +128,7 @@ fn within_comment(json: &Value) -> String {
 /// The names of everything that renderers read from a block's or shortcode's attributes, taken from their source: a new
 /// one is tried without being named here.
 fn attributes_read() -> BTreeSet<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/behaviours/dynamic");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/core/src/behaviours/dynamic");
     let reads =
         Regex::new(r#"(?:\b(?:text|flag|number|numbers|shows)\(|(?:attributes|query|layout|metadata)\[)"(\w+)""#);
     let reads = reads.expect("a pattern");

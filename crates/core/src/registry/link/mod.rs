@@ -256,6 +256,7 @@ fn escape(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::PROJECT;
     use cms_config::load::attempt;
     use cms_config::shipped;
     use cms_config::source::Origin;
@@ -290,7 +291,7 @@ mod tests {
     }
 
     static CASES: LazyLock<LinkFixtures> = LazyLock::new(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+        let root = Path::new(PROJECT).join("fixtures/link");
         let entries = fs::read_dir(root).expect("the fixtures are there");
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("is readable").path()).collect();
         folders.sort();
@@ -327,7 +328,7 @@ mod tests {
     }
 
     fn sources(folder: &str) -> Vec<(String, String)> {
-        let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the sources are there");
+        let entries = fs::read_dir(Path::new(PROJECT).join(folder)).expect("the sources are there");
         let files = entries.map(|entry| entry.expect("is readable").path()).filter(|path| path.is_file());
         let read = files.map(|path| {
             let text = fs::read_to_string(&path).expect("is text");
@@ -369,7 +370,7 @@ mod tests {
         let call = r"self\s*\.(problem|problem_with_secret|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
         let call = Regex::new(call).expect("a pattern");
         let (mut count, mut without) = (0, Vec::new());
-        for (file, text) in sources("src/registry/link") {
+        for (file, text) in sources("crates/core/src/registry/link") {
             if file.ends_with("/report.rs") {
                 continue;
             }
@@ -404,7 +405,7 @@ mod tests {
 
     #[test]
     fn every_message_has_a_case() {
-        let boot = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/boot")).expect("the fixtures");
+        let boot = fs::read_dir(Path::new(PROJECT).join("fixtures/boot")).expect("the fixtures");
         let boot =
             boot.flatten().map(|entry| fs::read_to_string(entry.path().join("expected.txt")).unwrap_or_default());
         let printed: String = boot.chain(CASES.printed.iter().map(|(_, printed)| printed.clone())).collect();
@@ -414,9 +415,9 @@ mod tests {
             ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
                 .map(|name| format!("crates/config/src/{name}.rs"));
         let config = sources("crates/config/src").into_iter().filter(|(file, _)| files.contains(file));
-        let methods = sources("src/xmlrpc").into_iter().filter(|(file, _)| file.ends_with("/compile.rs"));
+        let methods = sources("crates/core/src/xmlrpc").into_iter().filter(|(file, _)| file.ends_with("/compile.rs"));
         let mut without = Vec::new();
-        for (file, text) in sources("src/registry/link").into_iter().chain(config).chain(methods) {
+        for (file, text) in sources("crates/core/src/registry/link").into_iter().chain(config).chain(methods) {
             let code: String =
                 text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
             for found in literal.captures_iter(&code) {

@@ -7,8 +7,8 @@
 //! started with.
 
 mod allow;
-pub(crate) mod discovery;
-pub(crate) mod embed;
+pub mod discovery;
+pub mod embed;
 mod endpoint;
 mod finish;
 mod outside;
@@ -18,7 +18,7 @@ mod preview;
 mod routing;
 mod stages;
 
-pub(crate) use self::finish::error_reply;
+pub use self::finish::error_reply;
 
 use self::discovery::Discovery;
 use self::embed::EmbedCache;
@@ -121,6 +121,10 @@ pub fn vocabulary() -> Vocabulary {
         abilities: descriptions(ABILITIES),
     }
 }
+
+/// The root of the project, whose files tests read.
+#[cfg(test)]
+pub const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The registry of the shipped files, with settings as the command line has them.
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
 
 pub mod args;
-pub(crate) mod call;
-pub(crate) mod conditional;
-pub(crate) mod fields;
-pub(crate) mod route;
+pub mod call;
+pub mod conditional;
+pub mod fields;
+pub mod route;
 
 use crate::error::{ApiError, Code};
 use crate::model::{CSV, LINES, Method, RecordFormat, Request, Upload};

@@ -7,7 +7,7 @@ pub mod auto_add;
 mod comments;
 mod comparisons;
 mod criteria;
-pub(crate) mod cursor;
+pub mod cursor;
 mod echo;
 mod fetched;
 mod field_rights;

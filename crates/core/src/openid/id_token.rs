@@ -225,7 +225,8 @@ mod tests {
 
     /// A key and a token of each algorithm, made by another program (jose for JavaScript) once; the secret keys are nowhere.
     fn samples() -> Vec<(Value, String)> {
-        let all: Vec<Value> = serde_json::from_str(include_str!("../../fixtures/openid/tokens.json")).expect("JSON");
+        let all: Vec<Value> =
+            serde_json::from_str(include_str!("../../../../fixtures/openid/tokens.json")).expect("JSON");
         all.into_iter().map(|one| (one["key"].clone(), one["token"].as_str().expect("a token").to_owned())).collect()
     }
 

@@ -141,13 +141,13 @@ pub fn same_text(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cms_base::pool::wait;
 
     #[test]
     fn hashes_of_other_programs_are_verified() {
         let hasher = Hasher::start(4).expect("a thread");
-        let verify = |password: &str, stored: &str| {
-            crate::boot::wait(hasher.verify(JobOwner::PROGRAM, password, stored)) == Ok(true)
-        };
+        let verify =
+            |password: &str, stored: &str| wait(hasher.verify(JobOwner::PROGRAM, password, stored)) == Ok(true);
         let long = "a long pass phrase ü";
         for (password, stored) in [
             ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
@@ -194,8 +194,8 @@ mod tests {
     fn the_whole_password_counts() {
         let hasher = Hasher::start(4).expect("a thread");
         let long = "x".repeat(4095);
-        let hash = crate::boot::wait(hasher.hash(JobOwner::PROGRAM, &format!("{long}a"))).expect("a hash");
-        assert_eq!(crate::boot::wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}a"), &hash)), Ok(true));
-        assert_eq!(crate::boot::wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}b"), &hash)), Ok(false));
+        let hash = wait(hasher.hash(JobOwner::PROGRAM, &format!("{long}a"))).expect("a hash");
+        assert_eq!(wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}a"), &hash)), Ok(true));
+        assert_eq!(wait(hasher.verify(JobOwner::PROGRAM, &format!("{long}b"), &hash)), Ok(false));
     }
 }

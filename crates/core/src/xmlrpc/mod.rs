@@ -12,8 +12,8 @@ mod params;
 mod rsd;
 mod run;
 mod shape;
-pub(crate) mod value;
-pub(crate) mod wire;
+pub mod value;
+pub mod wire;
 mod words;
 
 use crate::engine::Engine;

@@ -261,7 +261,7 @@ pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
 
 // ------------------------------------------------------------------------------------------------ what was sent
 
-pub(crate) struct UploadedFile {
+pub struct UploadedFile {
     pub file: UploadFile,
     /// A form names the file for people.
     pub named: bool,
@@ -292,7 +292,7 @@ fn decoded(work: &Work<'_>, data: &str, name: &str) -> Result<UploadFile, ApiErr
 }
 
 /// The file in the body, checked against its digest.
-pub(crate) async fn sent(work: &Work<'_>) -> Result<UploadedFile, ApiError> {
+pub async fn sent(work: &Work<'_>) -> Result<UploadedFile, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
@@ -333,7 +333,7 @@ fn refuses_as_server(work: &Work<'_>) -> bool {
 }
 
 /// The refusal of a file by its type, with the endings of what is taken; `recorded` is its code as an error of the server.
-pub(crate) fn unsupported_type(work: &Work<'_>, recorded: Code) -> ApiError {
+pub fn unsupported_type(work: &Work<'_>, recorded: Code) -> ApiError {
     if refuses_as_server(work) {
         return ApiError::new(recorded);
     }
@@ -433,7 +433,7 @@ fn edited_name(base: &str) -> String {
     format!("{}-edited", plain.unwrap_or(base))
 }
 
-pub(crate) fn extra(record: Record<'_>) -> Value {
+pub fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
@@ -441,7 +441,7 @@ pub(crate) fn extra(record: Record<'_>) -> Value {
 ///
 /// # Errors
 /// A transaction is open.
-pub(crate) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiError> {
+pub fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiError> {
     Ok(FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
@@ -452,11 +452,7 @@ pub(crate) fn file_store<'a>(work: &'a Work<'_>) -> Result<FileStore<'a>, ApiErr
 }
 
 /// Files of a record that was not created are deleted at once.
-pub(crate) async fn undo_on_failure<T>(
-    work: &Work<'_>,
-    done: Result<T, ApiError>,
-    keys: Vec<String>,
-) -> Result<T, ApiError> {
+pub async fn undo_on_failure<T>(work: &Work<'_>, done: Result<T, ApiError>, keys: Vec<String>) -> Result<T, ApiError> {
     if done.is_err() {
         remove(work, keys).await;
     }
@@ -464,7 +460,7 @@ pub(crate) async fn undo_on_failure<T>(
 }
 
 /// Why a file is not stored, to the client; `broken` is the code for a picture that cannot be read.
-pub(crate) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
+pub fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     match error {
         StoreError::Busy => ApiError::new(Code::Busy),
         StoreError::Picture(error) => picture_refusal(error, broken),
@@ -475,7 +471,7 @@ pub(crate) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiEr
     }
 }
 
-pub(crate) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
+pub fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     let code = match error {
         PictureError::TooLarge(_) => Code::UploadTooLarge,
         PictureError::Broken(_) | PictureError::NoPixels | PictureError::Empty | PictureError::Refused(_) => broken,
@@ -483,7 +479,7 @@ pub(crate) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     ApiError::new(code).with_message(error.to_string())
 }
 
-pub(crate) fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
+pub fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
     tracing::error!(request = %work.scope.request_id, "files: {error}");
     ApiError::new(Code::StorageReadOnly)
 }

@@ -212,6 +212,7 @@ fn is_name(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::PROJECT;
     use std::fs;
     use std::path::Path;
 
@@ -250,7 +251,7 @@ mod tests {
             }
         }
         let mut text = String::new();
-        sources(Path::new("console/src"), &mut text);
+        sources(&Path::new(PROJECT).join("console/src"), &mut text);
         let used = text.split("resource.labels[\"").skip(1).filter_map(|rest| rest.split('"').next());
         assert_eq!(used.collect::<BTreeSet<_>>(), BTreeSet::from(LABELS));
         assert!(!text.contains("resource.labels."), "labels are written `resource.labels[\"key\"]`");

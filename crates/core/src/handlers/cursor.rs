@@ -258,7 +258,7 @@ fn beyond_known(keys: &[SortKey], values: &[DbValue]) -> Cond {
 }
 
 /// The values in a cursor with this mark; `None` for another walk's and for what is no cursor of ours.
-pub(crate) fn read(word: &str, mark: &str) -> Option<Vec<DbValue>> {
+pub fn read(word: &str, mark: &str) -> Option<Vec<DbValue>> {
     if word.len() > LONGEST {
         return None;
     }
@@ -280,7 +280,7 @@ pub(crate) fn read(word: &str, mark: &str) -> Option<Vec<DbValue>> {
 }
 
 /// The cursor with a mark and values; see [`read`]. Numbers with fractions are texts, which lose nothing.
-pub(crate) fn write(mark: &str, values: &[DbValue]) -> String {
+pub fn write(mark: &str, values: &[DbValue]) -> String {
     let value = |value: &DbValue| match value {
         DbValue::Null => Value::Null,
         DbValue::Int(n) => json!(n),

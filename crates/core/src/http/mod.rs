@@ -16,7 +16,7 @@ mod files;
 mod guard;
 mod lines;
 mod listen;
-pub(crate) mod memory;
+pub mod memory;
 mod platform;
 mod proxies;
 mod receive;

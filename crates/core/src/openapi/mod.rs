@@ -35,7 +35,7 @@ pub struct Selection<'a> {
 }
 
 /// The parts that the description is built from.
-pub(crate) struct DescriptionBuilder<'a> {
+pub struct DescriptionBuilder<'a> {
     registry: &'a Registry,
     vocabulary: &'a Vocabulary,
     components: Components<'a>,
