@@ -23,8 +23,8 @@ const MOST_NESTED: u8 = 8;
 
 impl Engine {
     /// Serves one request from outside.
-    pub async fn serve(&self, request: &Request) -> Reply {
-        last(self.stages(OuterRequest::new(request)).await)
+    pub fn serve<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        Box::pin(async { last(self.stages(OuterRequest::new(request)).await) })
     }
 
     /// Carries out a request that is inside another, up to what is made of its outcome.
