@@ -15,13 +15,13 @@ const matches = (text: string, pattern: RegExp): string[] => [...text.matchAll(p
 
 /** Every code that the server can send: its catalogue, the reasons why a value is refused, what declarations add. */
 function codes(): string[] {
-  const catalogue = source("src/error.rs").split("catalogue! {")[1]?.split("\n}")[0] ?? "";
+  const catalogue = source("crates/core/src/error.rs").split("catalogue! {")[1]?.split("\n}")[0] ?? "";
   const reasons = source("crates/schema/src/failure.rs").split("named! {")[1]?.split("\n}")[0] ?? "";
   const declared = readdirSync(join(root, "schemas"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".toml"));
   return [
     ...matches(catalogue, /^ {4}\w+ = "(\w+)",/gm),
     ...matches(reasons, /^ {8}\w+ = "(\w+)",/gm),
-    ...matches(source("src/error.rs"), /^pub const \w+: &str = "(\w+)"/gm),
+    ...matches(source("crates/core/src/error.rs"), /^pub const \w+: &str = "(\w+)"/gm),
     ...declared.flatMap((name) => matches(source(`schemas/${name}`), /^(\w+) = \{ (?:status = \d+, )?message = /gm)),
   ];
 }
