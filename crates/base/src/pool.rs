@@ -410,7 +410,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Waits for a future on this thread; for the command line, which has nothing else to do.
+/// Waits for a future on this thread, which has nothing else to do: the command line, threads that serve no requests, tests.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let bare = |_| tokio::runtime::Builder::new_current_thread().build();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -4,6 +4,7 @@ use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
 use crate::database::Storage;
+pub use cms_base::pool::wait;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -230,10 +231,6 @@ pub fn layout() -> Layout {
 /// Carries a plan out and waits.
 pub fn commit(db: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
     wait(db.commit(WritePlan::new(changes)))
-}
-
-pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 pub fn put(table: &str, target: Target, set: &[(&str, DbValue)]) -> Put {

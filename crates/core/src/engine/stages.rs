@@ -23,6 +23,7 @@ const MOST_NESTED: u8 = 8;
 
 impl Engine {
     /// Serves one request from outside.
+    // Boxed: callers move what they await, and this is large.
     pub fn serve<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async { last(self.stages(OuterRequest::new(request)).await) })
     }
